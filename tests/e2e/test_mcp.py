@@ -100,6 +100,23 @@ def test_a_permission_is_used_once_and_only_as_it_was_shown(device: MakeDevice, 
 
     assert speak(laptop, era, use_all) == ["changed", "granted", "granted", "already_used"]
 
+    async def read_receipt(call: Call) -> str:
+        granted = await call(
+            "use_permission",
+            ask=new_ask["ask_id"],
+            args_hash=new_ask["args_hash"],
+            execution_id="first",
+        )
+        (resource,) = (await call.client.read_resource(granted["receipt"])).contents  # type: ignore[attr-defined]
+        with pytest.raises(MCPError, match="no such ask"):
+            await call.client.read_resource(f"placet://receipts/{'0' * 32}")  # type: ignore[attr-defined]
+        return str(resource.text)
+
+    receipt = laptop.home / "receipt.json"
+    receipt.write_text(speak(laptop, era, read_receipt))
+    checked = laptop.do("verify-receipt", str(receipt))
+    assert [use["execution_id"] for use in checked["uses"]] == ["first"]
+
 
 @pytest.mark.parametrize("era", ERAS)
 def test_what_is_wrong_is_refused_in_words_and_no_tool_decides(device: MakeDevice, era: str):

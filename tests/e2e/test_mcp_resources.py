@@ -44,7 +44,7 @@ def test_a_program_is_told_what_was_decided_and_what_changed(device: MakeDevice,
         assert [resource.uri for resource in listed.resources] == [INBOX, DECISIONS]
         templates = (await client.list_resource_templates()).resource_templates
         assert [template.uri_template for template in templates] == [
-            f"placet://{kind}/{{id}}" for kind in ("sets", "asks", "tasks")
+            f"placet://{kind}/{{id}}" for kind in ("sets", "asks", "tasks", "receipts")
         ]
         assert await read(call, INBOX) == {"sets": [], "asks": [], "more": False}
         about_task = f"placet://tasks/{task}"

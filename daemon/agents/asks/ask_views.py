@@ -5,7 +5,7 @@ Never shows a summary by a model: the agent's words stand beside the arguments a
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -30,6 +30,8 @@ from store.snapshot import Snapshot
 from syncproto.ids import EntityId, id_to_text
 
 ASKS_LISTED_MAX = 500
+POLL_AFTER_MS: Final = 60_000
+"""How long a program waits at least before it asks again how its request stands."""
 
 
 class AskState(StrEnum):
@@ -54,7 +56,8 @@ class AskVerdict(Struct, frozen=True, kw_only=True):
     """The yes or the no that counts: when it was given (ISO 8601 in UTC), on which device, and why.
 
     `edited`: it is a yes to arguments that the person changed. `rule` is the standing rule that said yes, or
-    null if a person did.
+    null if a person did. `presence` is what verdicts on the ask need, which this one has: any, other_device
+    or passkey.
     """
 
     at: str
@@ -62,6 +65,7 @@ class AskVerdict(Struct, frozen=True, kw_only=True):
     device_name: str
     reason: str | None
     edited: bool
+    presence: str
     rule: str | None = None
 
 
@@ -72,7 +76,8 @@ class AskDetails(Struct, frozen=True, kw_only=True):
     which `asked_args` are. A decision or a use that sends `args_hash` back is about nothing else. `not_after`
     is until when a permission may be used. `state` is pending, deferred, permitted, refused, disputed,
     withdrawn, expired, too_late or used. `execution_id` and `used_at` say what used it. `changed_at` is when
-    it was last decided on or used, else `made_at`. Times are ISO 8601.
+    it was last decided on or used, else `made_at`. Ask again after `poll_after_ms` milliseconds, null if
+    nothing waits. Times are ISO 8601.
     """
 
     ask_id: str
@@ -98,6 +103,7 @@ class AskDetails(Struct, frozen=True, kw_only=True):
     idle_verdicts: list[IdleVerdict] = []
     execution_id: str | None = None
     used_at: str | None = None
+    poll_after_ms: int | None = None
 
 
 def state_of(snapshot: Snapshot, ask: Ask, now_ms: int) -> AskState:
@@ -133,6 +139,7 @@ def ask_details(snapshot: Snapshot, ask: Ask, now_ms: int) -> AskDetails:
     refusal = outcome.refusal if state is AskState.REFUSED else None
     agent = load_any_agent(snapshot, ask.agent)
     execution = None if use is None else use.fields.get("execution_id")
+    presence = ANY if ask.presence is None else ask.presence.value
     used_ms = [] if use is None else [use.stamp_ms]
     return AskDetails(
         ask_id=id_to_text(ask.id),
@@ -148,20 +155,21 @@ def ask_details(snapshot: Snapshot, ask: Ask, now_ms: int) -> AskDetails:
         title=ask.title,
         why=ask.why,
         options=list(ask.options),
-        presence=ANY if ask.presence is None else ask.presence.value,
+        presence=presence,
         not_after=iso_utc(ask.not_after_ms),
         made_at=iso_utc(ask.made_ms),
         changed_at=iso_utc(max([ask.made_ms, *(decision.stamp_ms for decision in decisions), *used_ms])),
         state=state.value,
         option=None if grant is None else grant.decision.option or None,
-        verdict=_verdict(grant.decision if grant is not None else refusal, names),
+        verdict=_verdict(grant.decision if grant is not None else refusal, presence, names),
         idle_verdicts=idle_verdicts_on(decisions, ask.presence, names.device_name),
         execution_id=execution if isinstance(execution, str) else None,
         used_at=None if use is None else iso_utc(use.stamp_ms),
+        poll_after_ms=POLL_AFTER_MS if state in OPEN_STATES else None,
     )
 
 
-def _verdict(decision: Decision | None, names: NameLookup) -> AskVerdict | None:
+def _verdict(decision: Decision | None, presence: str, names: NameLookup) -> AskVerdict | None:
     if decision is None:
         return None
     return AskVerdict(
@@ -170,6 +178,7 @@ def _verdict(decision: Decision | None, names: NameLookup) -> AskVerdict | None:
         device_name=names.device_name(decision.device),
         reason=decision.reason or None,
         edited=decision.edited_args is not None,
+        presence=presence,
         rule=None if decision.rule is None else id_to_text(decision.rule),
     )
 

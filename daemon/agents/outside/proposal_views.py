@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from daemon.agents.asks.ask_views import POLL_AFTER_MS
 from daemon.agents.deciding.item_state import displayed_status, edited_arguments_of, item_state_of
 from daemon.agents.proposing import reach
 from daemon.agents.proposing.change_set_builder import CHANGE_SETS_MAX
@@ -22,7 +23,6 @@ from store.snapshot import Snapshot
 from syncproto.commit import AuthorKind
 from syncproto.ids import ID_BYTES, EntityId, id_from_text, id_to_text
 
-POLL_AFTER_MS: Final = 60_000
 _OPEN: Final = frozenset({"pending", "deferred"})
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from daemon.agents.deciding import decision_history
 from daemon.agents.deciding.waiting_items import list_waiting_items
 from daemon.agents.tools.policy import (
     ALL_TASKS,
@@ -31,6 +32,8 @@ FOUND_MAX: Final = 20
 ENTRIES_MAX: Final = 10
 ENTRY_CHARS_MAX: Final = 1_000
 ITEMS_MAX: Final = 100
+PROPOSALS_MAX: Final = 20
+_DECISIONS_SEARCHED: Final = 200
 PAGE: Final = 100
 _PAGES_MAX: Final = 20
 
@@ -52,10 +55,34 @@ class ReadableItem(Struct, frozen=True, kw_only=True):
     checked: bool
 
 
+class OwnProposal(Struct, frozen=True, kw_only=True):
+    """A change that the agent proposed and that waits: the id of the item, and what it is, in words."""
+
+    item: str
+    tool: str
+    summary: str
+
+
+class OwnDecision(Struct, frozen=True, kw_only=True):
+    """A decision on a change that the agent proposed. `state` is how that change stands now.
+
+    `verdict` is confirmed, rejected, deferred, reopened, undone or retracted; `reason` is the person's.
+    """
+
+    item: str
+    tool: str
+    summary: str
+    verdict: str
+    state: str
+    at: str
+    reason: str | None
+
+
 class ReadableTask(Struct, frozen=True, kw_only=True):
     """A task as an agent of another maker reads it: the newest ten notes, the first hundred open items.
 
-    `open_proposals` counts what waits for a person, of all agents. `due` is YYYY-MM-DD.
+    `open_proposals` counts what waits for a person, of all agents. `proposals` are this agent's own of these,
+    and `decisions` the last on its own, 20 of each at most. `due` is YYYY-MM-DD.
     """
 
     id: str
@@ -69,15 +96,18 @@ class ReadableTask(Struct, frozen=True, kw_only=True):
     notes: list[ReadableEntry]
     items: list[ReadableItem]
     open_proposals: int
+    proposals: list[OwnProposal]
+    decisions: list[OwnDecision]
 
 
 class TaskHead(Struct, frozen=True, kw_only=True):
-    """A task in a list: what an agent needs in order to name it."""
+    """A task in a list: what an agent needs in order to name it, and how many proposals on it wait."""
 
     id: str
     title: str
     status: str
     due: str | None
+    open_proposals: int
 
 
 class CallableTool(Struct, frozen=True, kw_only=True):
@@ -92,6 +122,8 @@ def readable_task(snapshot: Snapshot, agent: EntityId, ref: str, now_ms: int) ->
     """Return a task that the agent may read. Raises Refused as `find_task_in_scope` does."""
     task = find_task_in_scope(snapshot, agent, ref)
     details = tasks.show(snapshot, id_to_text(task.id))
+    waiting = list_waiting_items(snapshot, now_ms, task=task.id)
+    own = id_to_text(agent)
     return ReadableTask(
         id=details.id,
         title=details.title,
@@ -103,8 +135,30 @@ def readable_task(snapshot: Snapshot, agent: EntityId, ref: str, now_ms: int) ->
         category=details.category,
         notes=_notes(details),
         items=_items(details),
-        open_proposals=len(list_waiting_items(snapshot, now_ms, task=task.id)),
+        open_proposals=len(waiting),
+        proposals=[
+            OwnProposal(item=item.item_id, tool=item.tool, summary=item.summary)
+            for item in [item for item in waiting if item.agent_id == own][:PROPOSALS_MAX]
+        ],
+        decisions=_own_decisions(snapshot, now_ms, details.id, own),
     )
+
+
+def _own_decisions(snapshot: Snapshot, now_ms: int, task: str, agent: str) -> list[OwnDecision]:
+    """Return the last decisions on what an agent proposed on a task, the newest first."""
+    listed = decision_history.list_decisions(snapshot, now_ms, task=task, limit=_DECISIONS_SEARCHED)
+    return [
+        OwnDecision(
+            item=record.item_id,
+            tool=record.tool,
+            summary=record.summary,
+            verdict=record.verdict,
+            state=record.status,
+            at=record.at,
+            reason=record.reason,
+        )
+        for record in [record for record in listed if record.agent_id == agent][:PROPOSALS_MAX]
+    ]
 
 
 def find_task_in_scope(snapshot: Snapshot, agent: EntityId, ref: str) -> Entity:
@@ -161,7 +215,9 @@ def _items(details: Task) -> list[ReadableItem]:
     ]
 
 
-def find_readable_tasks(snapshot: Snapshot, agent: EntityId, query: str, limit: int) -> list[TaskHead]:
+def find_readable_tasks(
+    snapshot: Snapshot, agent: EntityId, query: str, limit: int, now_ms: int
+) -> list[TaskHead]:
     """Find tasks by words in them, or list open ones if there are none; those in scope alone."""
     entity = snapshot.entity(agent)
     heads: list[TaskHead] = []
@@ -179,6 +235,7 @@ def find_readable_tasks(snapshot: Snapshot, agent: EntityId, query: str, limit: 
                     title=task.text("title"),
                     status=task.text("status") or "OPEN",
                     due=due if isinstance(due, str) else None,
+                    open_proposals=len(list_waiting_items(snapshot, now_ms, task=task.id)),
                 )
             )
             if len(heads) >= limit:

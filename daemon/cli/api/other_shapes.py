@@ -12,7 +12,6 @@ from daemon.cli.api.shapes import (
     ChangeJson,
     ConflictJson,
     ConflictVersionJson,
-    IdleVerdictJson,
     PeerJson,
     ProgressJson,
     TimeRecordJson,
@@ -185,48 +184,6 @@ class AgentMessageJson(TypedDict, total=False):
     device_name: str
 
 
-class AskVerdictJson(TypedDict, total=False):
-    at: str
-    device: str
-    device_name: str
-    reason: str | None
-    edited: bool
-    rule: str | None
-
-
-class AskDetailsJson(TypedDict, total=False):
-    ask_id: str
-    agent_id: str
-    agent_name: str
-    home_device: str
-    home_device_name: str
-    name: str
-    args: Any
-    asked_args: Any
-    args_hash: str
-    asked_hash: str
-    title: str
-    why: str
-    options: list[str]
-    presence: str
-    not_after: str
-    made_at: str
-    changed_at: str
-    state: str
-    option: str | None
-    verdict: AskVerdictJson | None
-    idle_verdicts: list[IdleVerdictJson]
-    execution_id: str | None
-    used_at: str | None
-
-
-class UsedPermissionJson(TypedDict, total=False):
-    result: str
-    args: dict[str, Any] | None
-    args_hash: str | None
-    option: str | None
-
-
 class RuleUseJson(TypedDict, total=False):
     decision_id: str
     ask_id: str
@@ -250,83 +207,6 @@ class StandingRuleDetailsJson(TypedDict, total=False):
     revoked_at: str | None
     revoked_on: str | None
     uses: list[RuleUseJson]
-
-
-class ProposedItemJson(TypedDict, total=False):
-    change: int
-    item: str | None
-    tool: str | None
-    state: str
-    summary: str
-    reason: str | None
-    args: Any
-    args_hash: str | None
-    edited: bool
-    disputed: bool
-
-
-class ProposedSetJson(TypedDict, total=False):
-    set: str
-    task: str | None
-    state: str
-    items: list[ProposedItemJson]
-    expires_at: str | None
-    poll_after_ms: int | None
-    made_at: str
-    changed_at: str
-
-
-class OwnRequestsJson(TypedDict, total=False):
-    sets: list[ProposedSetJson]
-    asks: list[AskDetailsJson]
-    more: bool
-
-
-class VerdictsJson(TypedDict, total=False):
-    sets: list[ProposedSetJson]
-    asks: list[AskDetailsJson]
-    next: int
-    more: bool
-
-
-class CallableToolJson(TypedDict, total=False):
-    name: str
-    description: str
-    arguments: dict[str, Any]
-
-
-class TaskHeadJson(TypedDict, total=False):
-    id: str
-    title: str
-    status: str
-    due: str | None
-
-
-class ReadableEntryJson(TypedDict, total=False):
-    id: str
-    text: str
-    author: str | None
-    at: str | None
-
-
-class ReadableItemJson(TypedDict, total=False):
-    id: str
-    title: str
-    checked: bool
-
-
-class ReadableTaskJson(TypedDict, total=False):
-    id: str
-    title: str
-    status: str
-    priority: str
-    due: str | None
-    estimate_minutes: int | None
-    labels: list[str]
-    category: str | None
-    notes: list[ReadableEntryJson]
-    items: list[ReadableItemJson]
-    open_proposals: int
 
 
 class ChangeSetItemJson(TypedDict, total=False):

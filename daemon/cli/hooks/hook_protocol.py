@@ -10,11 +10,11 @@ import json
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
+from daemon.cli.mcp.tool_table import NAME_CHARS_MAX, TITLE_CHARS_MAX
+
 INPUT_BYTES_MAX: Final = 16 * 1024 * 1024
 """What is beyond names no event that could be read: the call is blocked."""
 ARGS_BYTES_MAX: Final = 16 * 1024
-_TITLE_CHARS_MAX: Final = 200
-_NAME_CHARS_MAX: Final = 100
 _ID_CHARS_MAX: Final = 200
 EXIT_ANSWERED: Final = 0
 EXIT_BLOCKED: Final = 2
@@ -73,7 +73,7 @@ class HookCall(NamedTuple):
         subject = next((self.args[name] for name in ("command", "file_path", "url") if name in self.args), "")
         words = f"{self.tool}: {subject}" if subject else self.tool
         line = " ".join(str(words).split())
-        return line if len(line) <= _TITLE_CHARS_MAX else line[: _TITLE_CHARS_MAX - 1] + "…"
+        return line if len(line) <= TITLE_CHARS_MAX else line[: TITLE_CHARS_MAX - 1] + "…"
 
 
 def parse_call(raw: bytes, client: Client) -> HookCall:
@@ -97,8 +97,8 @@ def _call_in(fields: dict[str, Any], client: Client) -> HookCall:
     if fields.get("hook_event_name") not in tuple(Event):
         raise HookFault("the event is neither PreToolUse nor PermissionRequest")
     tool, session = _text(fields, "tool_name"), _text(fields, "session_id")
-    if not tool or not session or len(tool) > _NAME_CHARS_MAX:
-        raise HookFault(f"tool_name has 1 to {_NAME_CHARS_MAX} characters, and session_id is not empty")
+    if not tool or not session or len(tool) > NAME_CHARS_MAX:
+        raise HookFault(f"tool_name has 1 to {NAME_CHARS_MAX} characters, and session_id is not empty")
     event, ids = Event(fields["hook_event_name"]), (_text(fields, "tool_use_id"), _text(fields, "turn_id"))
     return HookCall(client, event, tool, _bounded_args(fields.get("tool_input")), session, *ids)
 

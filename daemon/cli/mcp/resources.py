@@ -26,6 +26,7 @@ _BY_ID: Final = {
     "sets": "Changes that this agent proposed, and what became of them.",
     "asks": "A permission that this agent asked for.",
     "tasks": "A task of this agent's scope.",
+    "receipts": "The receipt of a permission, by the ask: the signed commits that show what was done.",
 }
 
 

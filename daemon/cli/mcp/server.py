@@ -23,10 +23,9 @@ from daemon.cli.mcp.call_result import call_result
 from daemon.cli.mcp.resource_notices import ResourceNotices
 from daemon.cli.mcp.task_handles import TaskHandles
 from daemon.cli.mcp.tool_calls import Door, DoorRefusal
-from daemon.cli.mcp.tool_table import INSTRUCTIONS, TOOLS, ToolEntry, input_schema
+from daemon.cli.mcp.tool_table import INSTRUCTIONS, TOOLS, ToolEntry, input_schema, output_schema
 
 _FAULT_CHARS_MAX: Final = 300
-_ANYTHING: Final = {"type": "object"}
 
 
 def serve(name: str) -> None:
@@ -113,7 +112,7 @@ def _tool_description(tool: ToolEntry, callable_tools: list[dict[str, Any]]) -> 
         name=tool.name,
         description=tool.description,
         input_schema=input_schema(tool, callable_tools),
-        output_schema=_ANYTHING,
+        output_schema=output_schema(tool),
         annotations=types.ToolAnnotations(
             read_only_hint=tool.reads,
             destructive_hint=False,

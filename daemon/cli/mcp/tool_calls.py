@@ -87,7 +87,8 @@ class Door:
             query = {"agent": self._name, "decided": "true" if kind == "decisions" else "false"}
             listed: Answer = client.get("/v1/proposals", query).json
             return listed
-        return {"sets": self._set, "asks": self._ask, "tasks": self._task}[kind](name)
+        readers = {"sets": self._set, "asks": self._ask, "tasks": self._task, "receipts": self._receipt}
+        return readers[kind](name)
 
     def position_after(self, position: int | None) -> int:
         """Wait a second at most for a verdict; return where the feed then ends. Raises `CommandError`.
@@ -132,6 +133,12 @@ class Door:
         if answer["agent_id"] != own["id"]:
             raise _unknown_refusal("ask")
         return answer
+
+    def _receipt(self, ref: str) -> Answer:
+        """Return the receipt of an ask of this agent's. Raises `DoorRefusal` for any other."""
+        name = self._ask(ref)["ask_id"]
+        receipt: Answer = client.get(f"/v1/receipts/{percent_encode(name)}").json
+        return receipt
 
     def _read_own(self, kind: str, path: str, query: dict[str, str] | None) -> Answer:
         """Read what should be this agent's; that there is none, and that it is another's, read alike."""
@@ -226,8 +233,8 @@ class Door:
         }
         answer: Answer = client.post(f"/v1/asks/{percent_encode(ask['ask_id'])}/use", body).json
         if answer["result"] != "granted":
-            answer["note"] = "The permission was not granted: do not act."
-        return answer
+            return answer | {"note": "The permission was not granted: do not act."}
+        return answer | {"receipt": receipt_address(ask["ask_id"])}
 
     def _withdraw(self, args: Answer) -> Answer:
         reason = args.get("reason", "")
@@ -245,6 +252,11 @@ class Door:
 def is_open(answer: Answer) -> bool:
     """Report whether a set or an ask, as the tools show it, waits for the person."""
     return answer.get("state") in _OPEN_STATES
+
+
+def receipt_address(ask: str) -> str:
+    """Return the address of the resource that shows how a permission was asked for, given and used."""
+    return f"placet://receipts/{ask}"
 
 
 def _whole_id(kind: str, ref: str) -> str:

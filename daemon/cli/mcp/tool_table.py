@@ -1,14 +1,18 @@
-"""The tools of the door: what each is for, and the JSON schema of its arguments.
+"""The tools of the door: what each is for, and the JSON schemas of its arguments and its answer.
 
 Never names the agent in an argument: its name is given when the door is started.
 """
 
 from __future__ import annotations
 
+import json
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 WAIT_S_MAX: Final = 50
 CHANGES_MAX: Final = 10
+TITLE_CHARS_MAX: Final = 200
+NAME_CHARS_MAX: Final = 100
 VALID_MINUTES_MAX: Final = 7 * 24 * 60
 INSTRUCTIONS: Final = (
     "Placet is a person's task journal. Nothing that you propose is done until the person confirms it. Do "
@@ -55,7 +59,13 @@ TOOLS: Final = (
         },
         reads=True,
     ),
-    ToolEntry("show_task", "Show a task: its notes, checklist and dates.", {"task": _TASK}, ("task",), True),
+    ToolEntry(
+        "show_task",
+        "Show a task: its notes, checklist and dates, your open proposals, and the last decisions on them.",
+        {"task": _TASK},
+        ("task",),
+        True,
+    ),
     ToolEntry(
         "propose_changes",
         "Propose changes to a task, or new tasks. Each waits until the person confirms it; none is done now.",
@@ -74,13 +84,13 @@ TOOLS: Final = (
             "action": {
                 "type": "object",
                 "properties": {
-                    "name": _text("What you want to do, such as send_mail.", 100),
+                    "name": _text("What you want to do, such as send_mail.", NAME_CHARS_MAX),
                     "args": {"type": "object", "description": "All that it depends on."},
                 },
                 "required": ["name", "args"],
                 "additionalProperties": False,
             },
-            "title": _text("One line for the person.", 300),
+            "title": _text("One line for the person.", TITLE_CHARS_MAX),
             "why": _WHY,
             "options": {
                 "type": "array",
@@ -140,6 +150,21 @@ def input_schema(tool: ToolEntry, callable_tools: list[dict[str, Any]]) -> dict[
         "required": list(tool.required),
         "additionalProperties": False,
     }
+
+
+def output_schema(tool: ToolEntry) -> dict[str, Any]:
+    """Return the schema of what a tool answers: the keys that may be there, and what is in them."""
+    schema: dict[str, Any] = _answer_schemas()[tool.name]
+    return schema
+
+
+@cache
+def _answer_schemas() -> dict[str, Any]:
+    # The hooks know this module too, and need no file of it.
+    from importlib.resources import files
+
+    text = (files(__package__) / "answer_schemas.json").read_text(encoding="utf-8")
+    return dict(json.loads(text))
 
 
 def _change_schema(callable_tools: list[dict[str, Any]]) -> dict[str, Any]:

@@ -310,7 +310,7 @@ class OutsideRoutes:
     def _find_tasks(self, snapshot: Snapshot, call: Call[Nothing, FindQuery]) -> list[TaskHead]:
         query = call.query
         agent = self._active_agent(snapshot, query.agent)
-        return readable_tasks.find_readable_tasks(snapshot, agent, query.q, query.limit)
+        return readable_tasks.find_readable_tasks(snapshot, agent, query.q, query.limit, self._now_ms())
 
     def _read_task(self, snapshot: Snapshot, call: Call[Nothing, ReadableQuery]) -> ReadableTask:
         agent = self._active_agent(snapshot, call.query.agent)

@@ -21,7 +21,7 @@ from daemon.cli.wording.sentences import error_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from daemon.cli.api.other_shapes import AskDetailsJson
+    from daemon.cli.api.request_shapes import AskDetailsJson
     from daemon.cli.terminal.display import Display
     from daemon.cli.terminal.keys import KeyReader
 

@@ -22,7 +22,7 @@ from daemon.cli.wording.short_ids import short_ids_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from daemon.cli.api.other_shapes import AskDetailsJson
+    from daemon.cli.api.request_shapes import AskDetailsJson
     from daemon.cli.api.shapes import PendingItemJson
     from daemon.cli.terminal.display import Display
     from daemon.cli.terminal.output import Output

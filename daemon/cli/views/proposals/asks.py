@@ -21,7 +21,7 @@ from daemon.cli.wording.values import in_quotation_marks
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from daemon.cli.api.other_shapes import AskDetailsJson
+    from daemon.cli.api.request_shapes import AskDetailsJson
     from daemon.cli.terminal.display import Display
 
 RULE_ID_CHARS: Final = 8

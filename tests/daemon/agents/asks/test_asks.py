@@ -198,9 +198,13 @@ def test_a_yes_on_the_agents_device_does_not_count_if_another_is_needed(
     assert decide(a, identifier, Verdict.CONFIRMED).result is DecisionOutcome.NOT_COUNTED
     assert use(a, identifier).result is UseResult.PENDING
     assert [idle.lacks for idle in details(a, identifier).idle_verdicts] == ["other_device"]
+    assert details(a, identifier).poll_after_ms == ask_views.POLL_AFTER_MS
     fleet.sync()
     decide(b, identifier, Verdict.CONFIRMED)
     fleet.sync()
+    permitted = details(a, identifier)
+    assert permitted.verdict is not None
+    assert (permitted.verdict.presence, permitted.poll_after_ms) == ("other_device", None)
     assert use(a, identifier).result is UseResult.GRANTED
 
 

@@ -8,6 +8,7 @@ import keyword
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import date, datetime
 from enum import Enum
 from pathlib import Path
@@ -38,10 +39,14 @@ from daemon.journal.views.structures import (
     TimeRecord,
 )
 from daemon.peers.linking.device_states import DeviceState
+from tests.daemon.cli.mcp import answer_schemas
 from tests.support.source_tree import ROOT
 
 FILE: Final = ROOT / "daemon" / "cli" / "api" / "shapes.py"
 OTHERS_FILE: Final = ROOT / "daemon" / "cli" / "api" / "other_shapes.py"
+REQUESTS_FILE: Final = ROOT / "daemon" / "cli" / "api" / "request_shapes.py"
+_OF_REQUESTS: Final = ("daemon.agents.asks.", "daemon.agents.outside.")
+"""Where structures come from that say what programs ask and propose, and how it stands."""
 
 SHAPES: Final[Mapping[str, type[Struct]]] = {
     "CandidateJson": Meant,
@@ -86,7 +91,7 @@ class SentenceJson(TypedDict):
 
 
 def shapes_modules() -> dict[Path, str]:
-    """Return the texts of the generated modules: what views read, and the other answers of routes."""
+    """Return the texts of the generated modules: what views read, requests of programs, and other answers."""
     names: dict[type, str] = {struct: name for name, struct in SHAPES.items()}
     document: dict[str, str] = {}
     for struct in SHAPES.values():
@@ -94,14 +99,24 @@ def shapes_modules() -> dict[Path, str]:
     shown = set(document)
     for struct in answered_structures():
         _write(struct, names, document)
-    others = {name: text for name, text in document.items() if name not in shown}
-    words = set(re.findall(r"\w+", "".join(others.values())))
-    imported = "".join(f"    {name},\n" for name in sorted(shown & words))
-    imports = f"\nfrom daemon.cli.api.shapes import (\n{imported})\n" if imported else ""
+    requests = {name for struct, name in names.items() if struct.__module__.startswith(_OF_REQUESTS)} - shown
+    others = document.keys() - shown - requests
     return {
-        FILE: "\n\n".join([f"{_HEAD}{_SENTENCE}", *(document[name] for name in document if name in shown)]),
-        OTHERS_FILE: "\n\n".join([f"{_HEAD}{imports}", *others.values()]),
+        FILE: _module(document, shown, _SENTENCE),
+        REQUESTS_FILE: _module(document, requests, _imports(document, requests, shown)),
+        OTHERS_FILE: _module(document, others, _imports(document, others, shown)),
     }
+
+
+def _module(document: Mapping[str, str], members: AbstractSet[str], beginning: str) -> str:
+    return "\n\n".join([f"{_HEAD}{beginning}", *(document[name] for name in document if name in members)])
+
+
+def _imports(document: Mapping[str, str], members: AbstractSet[str], shown: AbstractSet[str]) -> str:
+    """Return what the structures of a module need from those that views read."""
+    words = set(re.findall(r"\w+", "".join(document[name] for name in members)))
+    imported = "".join(f"    {name},\n" for name in sorted(shown & words))
+    return f"\nfrom daemon.cli.api.shapes import (\n{imported})\n" if imported else ""
 
 
 def answered_structures() -> list[type]:
@@ -185,7 +200,8 @@ def _scalar(type_: Any) -> str:
 
 
 def main() -> int:
-    """Write the modules."""
+    """Write the modules, and the schemas of what the door answers."""
+    answer_schemas.FILE.write_text(answer_schemas.answer_schemas(), encoding="utf-8")
     for file, text in shapes_modules().items():
         file.write_text(text, encoding="utf-8")
     return 0

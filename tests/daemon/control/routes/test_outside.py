@@ -197,6 +197,32 @@ async def test_many_verdicts_come_in_parts(api: Api, monkeypatch: pytest.MonkeyP
     assert names == [proposed["set"] for proposed in sets]
 
 
+async def test_a_program_reads_with_a_task_what_it_proposed_there_and_not_what_others_did(api: Api) -> None:
+    for name in ("Claude", "Codex"):
+        await api.ask("POST", "/v1/external-agents", {"name": name})
+    task = await api.store.write(make_task)
+    rejected = (await propose(api, "Claude", task=task)).json["items"][0]["item"]
+    verdict = {"verdict": "rejected", "items": [rejected], "reason": "It takes a day."}
+    assert (await api.ask("POST", "/v1/decisions", verdict)).status == 200
+    due = {"tool": "update_task_due_date", "args": {"dueDate": "2027-03-15"}, "why": ""}
+    waiting = (await propose(api, "Claude", task=task, changes=[due], key="k2")).json["items"][0]["item"]
+    title = {"tool": "set_task_title", "args": {"title": "Write to Ana B."}, "why": ""}
+    await propose(api, "Codex", task=task, changes=[title])
+
+    async def read(agent: str) -> Any:
+        return (await api.ask("GET", f"/v1/readable-tasks/{task}?agent={agent}")).json
+
+    shown, other = await read("Claude"), await read("Codex")
+    assert [own["item"] for own in shown["proposals"]] == [waiting]
+    (decided,) = shown["decisions"]
+    assert (decided["item"], decided["verdict"], decided["state"]) == (rejected, "rejected", "rejected")
+    assert decided["reason"] == "It takes a day."
+    assert (len(other["proposals"]), other["decisions"]) == (1, [])
+    assert shown["open_proposals"] == other["open_proposals"] == 2
+    (head,) = (await api.ask("GET", "/v1/readable-tasks?agent=Claude")).json
+    assert head["open_proposals"] == 2
+
+
 async def test_a_program_reads_tasks_of_its_scope_alone(api: Api) -> None:
     await api.ask("POST", "/v1/external-agents", {"name": "Claude"})
     health = (await api.ask("POST", "/v1/tasks", {"title": "Call the doctor", "category": "Health"})).json[

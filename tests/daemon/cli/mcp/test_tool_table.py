@@ -1,0 +1,45 @@
+"""The tools of the door: their bounds are those of the daemon, which they cannot import."""
+
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from daemon.agents.asks import asking
+from daemon.agents.outside import proposals, readable_tasks
+from daemon.agents.tools.actions import ACTION_CHARS_MAX
+from daemon.cli.mcp.tool_table import TOOLS, output_schema
+from tests.daemon.cli.mcp import answer_schemas
+
+
+def properties(tool: str) -> dict[str, Any]:
+    (entry,) = [entry for entry in TOOLS if entry.name == tool]
+    return entry.properties
+
+
+def test_an_ask_is_bounded_as_the_daemon_bounds_it():
+    ask = properties("ask_permission")
+    assert ask["title"]["maxLength"] == asking.TITLE_CHARS_MAX
+    assert ask["why"]["maxLength"] == asking.WHY_CHARS_MAX
+    assert ask["action"]["properties"]["name"]["maxLength"] == ACTION_CHARS_MAX
+    assert ask["options"]["maxItems"] == asking.OPTIONS_MAX
+    assert ask["options"]["items"]["maxLength"] == asking.OPTION_CHARS_MAX
+    assert ask["valid_minutes"]["maximum"] * 60_000 == asking.LIFETIME_MAX_MS
+    assert properties("use_permission")["execution_id"]["maxLength"] == asking.EXECUTION_CHARS_MAX
+
+
+def test_proposals_are_bounded_as_the_daemon_bounds_them():
+    changes = properties("propose_changes")
+    assert changes["changes"]["maxItems"] == proposals.CHANGES_MAX
+    assert changes["key"]["maxLength"] == proposals.KEY_CHARS_MAX
+    assert properties("withdraw")["reason"]["maxLength"] == proposals.WHY_CHARS_MAX
+    assert properties("find_tasks")["limit"]["maximum"] == readable_tasks.FOUND_MAX
+
+
+def test_what_the_tools_answer_is_described_as_the_daemon_answers():
+    assert answer_schemas.FILE.read_text(encoding="utf-8") == answer_schemas.answer_schemas(), "make shapes"
+    assert [tool.name for tool in TOOLS] == list(answer_schemas.ANSWERS)
+    for tool in TOOLS:
+        schema = output_schema(tool)
+        Draft202012Validator.check_schema(schema)
+        assert schema["type"] == "object"
+        assert "refused" in schema["properties"]
