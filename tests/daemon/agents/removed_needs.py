@@ -283,8 +283,8 @@ REMOVED_NEEDS = (
     Removed(
         "a rule that comes later leaves the ask to a person",
         "daemon/agents/asks/asking.py",
-        "            )\n        return identifier\n",
-        "            )\n        permit_by_rule(tx, before)\n        return identifier\n",
+        "            return identifier\n",
+        "            permit_by_rule(tx, before)\n            return identifier\n",
         RULE_HISTORIES,
     ),
 )
