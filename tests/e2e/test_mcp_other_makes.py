@@ -147,7 +147,7 @@ def test_the_inspector_finds_no_fault_with_the_door(device: MakeDevice, era: str
     resources = inspect(laptop, era, "--method", "resources/list")["resources"]
     assert [resource["uri"] for resource in resources] == ["placet://inbox", "placet://decisions"]
     templates = inspect(laptop, era, "--method", "resources/templates/list")["resourceTemplates"]
-    assert len(templates) == 3
+    assert len(templates) == 4
     args = json.dumps({"task": task, "changes": [ESTIMATE], "key": "mail 7"})
     call = ("--method", "tools/call", "--tool-name", "propose_changes", "--tool-args-json", args)
     # In the era of 2026 it knows tasks: what waits is one, and it asks for that until the person decides.

@@ -86,8 +86,8 @@ class AskDetails(Struct, frozen=True, kw_only=True):
     home_device: str
     home_device_name: str
     name: str
-    args: Any
-    asked_args: Any
+    args: dict[str, Any]
+    asked_args: dict[str, Any]
     args_hash: str
     asked_hash: str
     title: str

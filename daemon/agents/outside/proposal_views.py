@@ -31,8 +31,8 @@ class ProposedItem(Struct, frozen=True, kw_only=True):
 
     `change` is the number of the change in the request, from 1. `state` is pending, deferred, confirmed,
     rejected, retracted, expired or obsolete; skipped, refused or denied for what does not wait. `args` are
-    the person's if `edited`, and `args_hash` is a hash of them. `reason` is the person's, or why nothing
-    waits.
+    the person's if `edited`, a text if compaction dropped them, and `args_hash` is a hash of them. `reason`
+    is the person's, or why nothing waits.
     """
 
     change: int
@@ -41,7 +41,7 @@ class ProposedItem(Struct, frozen=True, kw_only=True):
     state: str
     summary: str
     reason: str | None = None
-    args: Any = None
+    args: dict[str, Any] | str | None = None
     args_hash: str | None = None
     edited: bool = False
     disputed: bool = False

@@ -30,8 +30,8 @@ class AskDetailsJson(TypedDict, total=False):
     home_device: str
     home_device_name: str
     name: str
-    args: Any
-    asked_args: Any
+    args: dict[str, Any]
+    asked_args: dict[str, Any]
     args_hash: str
     asked_hash: str
     title: str
@@ -64,7 +64,7 @@ class ProposedItemJson(TypedDict, total=False):
     state: str
     summary: str
     reason: str | None
-    args: Any
+    args: dict[str, Any] | str | None
     args_hash: str | None
     edited: bool
     disputed: bool

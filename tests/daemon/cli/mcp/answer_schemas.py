@@ -71,10 +71,10 @@ def _schema(structures: tuple[type[Struct], ...]) -> dict[str, Any]:
 
 
 def _plain(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema without words and without keys that have to be there, and nulls in the short way."""
-    kinds = [option.get("type") for option in schema.get("anyOf", ())]
-    if kinds and all(isinstance(kind, str) for kind in kinds):
-        return {"type": kinds}
+    """Return a schema without words and without keys that have to be there.
+
+    Each part has one type, because some clients read no list of types: what may be null is `anyOf`.
+    """
     if "enum" in schema:
         # A newer daemon may know another value.
         return {"type": "string"}

@@ -1,5 +1,6 @@
 """The tools of the door: their bounds are those of the daemon, which they cannot import."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from jsonschema import Draft202012Validator
@@ -43,3 +44,21 @@ def test_what_the_tools_answer_is_described_as_the_daemon_answers():
         Draft202012Validator.check_schema(schema)
         assert schema["type"] == "object"
         assert "refused" in schema["properties"]
+
+
+def parts_of(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield schema
+    groups = [schema.get(key, {}).values() for key in ("properties", "$defs")]
+    for part in [part for group in groups for part in group] + schema.get("anyOf", []):
+        yield from parts_of(part)
+    if "items" in schema:
+        yield from parts_of(schema["items"])
+
+
+def test_each_part_of_a_schema_has_one_type_for_clients_that_read_no_list_of_types():
+    inputs = [{"type": "object", "properties": tool.properties} for tool in TOOLS]
+    outputs = [output_schema(tool) for tool in TOOLS]
+    parts = [part for schema in inputs + outputs for part in parts_of(schema)]
+    assert len(parts) > 100
+    for part in parts:
+        assert isinstance(part.get("type"), str) or "$ref" in part or "anyOf" in part, part
