@@ -153,7 +153,7 @@ def shell(device: Device, line: str, folder: Path, *, typed: str | None = None) 
     # Without a desktop, `placet web` prints what it would open.
     desktop = {"DISPLAY": "", "WAYLAND_DISPLAY": ""}
     result = subprocess.run(
-        ["bash", "-c", line],
+        device.command("bash", "-c", line),
         env=device.environment | desktop | {"PATH": path, "EDITOR": "true"},
         cwd=folder,
         stdin=subprocess.DEVNULL if typed is None else None,

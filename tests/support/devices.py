@@ -94,9 +94,13 @@ class Device:
                 command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
             )
 
+    def command(self, *words: str | Path) -> list[str | Path]:
+        """Return what runs a command on its machine."""
+        return list(words)
+
     def daemon_command(self) -> tuple[list[str | Path], dict[str, str]]:
         """Return what runs the daemon, and in which environment."""
-        return [PLACET, "up"], self.environment
+        return self.command(PLACET, "up"), self.environment
 
     def start(self) -> None:
         """Start the daemon and wait until it answers."""
@@ -129,7 +133,7 @@ class Device:
     def run(self, *words: str, typed: str = "") -> CommandResult:
         """Run a command."""
         result = subprocess.run(
-            [PLACET, *words],
+            self.command(PLACET, *words),
             env=self.environment,
             input=typed,
             capture_output=True,

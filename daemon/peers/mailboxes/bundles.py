@@ -4,7 +4,6 @@ Never counts a bundle as read by anybody: what its readers have, they say by ano
 """
 
 import asyncio
-from contextlib import ExitStack
 from pathlib import Path
 
 from msgspec import Struct
@@ -63,18 +62,19 @@ class Bundles:
         """Write what all members, or one (by its name or the beginning of its id), lack. Raises Refused."""
         recipients = self._recipients(device)
         async with self._turn:
-            with ExitStack() as stack:
-                try:
-                    if await asyncio.to_thread(Path(file).exists):
-                        raise Refused(
-                            RefusalCode.CONFLICT,
-                            sentence("bundle-exists", "{file} exists already", file=file),
-                        )
-                    carrier = BundleWriter(stack.enter_context(files.replacement(file)))
+            try:
+                if await asyncio.to_thread(Path(file).exists):
+                    raise Refused(
+                        RefusalCode.CONFLICT,
+                        sentence("bundle-exists", "{file} exists already", file=file),
+                    )
+                # A disk may turn out to be full as late as at the end of this block.
+                with files.replacement(file) as opened:
+                    carrier = BundleWriter(opened)
                     visit = await self._visit(carrier, MailboxSight())
                     await visit.write_for(recipients)
-                except (OSError, CarrierFault) as fault:
-                    raise _refusal(file, fault) from fault
+            except (OSError, CarrierFault) as fault:
+                raise _refusal(file, fault) from fault
         return WrittenBundle(file, carrier.size, carrier.blobs, sorted(member.name for member in recipients))
 
     async def read(self, file: str) -> ReadBundle:

@@ -64,10 +64,16 @@ def decide_on_the_other(
     wait_until("the undo arrives", lambda: estimate(other, task) is None, LIMIT_S)
 
 
-def join_apart(inviter: Device, newcomer: Device, join: Callable[[], object]) -> None:
+def join_apart(
+    inviter: Device,
+    newcomer: Device,
+    join: Callable[[], object],
+    carry: Callable[[Device, Device], None] = lambda _, __: None,
+) -> None:
     """Let a newcomer join while the inviter is off; from then on both run, and neither finds the other one.
 
-    The token and the request name the ports at which they are then, so both go to others.
+    The token and the request name the ports at which they are then, so both go to others. `carry` is called
+    when something is to go back from the inviter.
     """
     inviter.stop()
     join()
@@ -75,6 +81,8 @@ def join_apart(inviter: Device, newcomer: Device, join: Callable[[], object]) ->
     for device in (inviter, newcomer):
         device.port = free_port()
         device.start()
+    wait_until("the newcomer is let in", lambda: len(inviter.do("devices")) == 2, LIMIT_S)
+    carry(inviter, newcomer)
     wait_until("the newcomer is in", lambda: len(newcomer.do("devices")) == 2, LIMIT_S)
 
 
