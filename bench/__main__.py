@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bench import bringing, browsing, commands, deciding, life, live, mailboxes, page, stores, waking
+from bench import bringing, browsing, commands, deciding, inbox, life, live, mailboxes, page, stores, waking
 from bench.table import Absent, Figure, show
 
 PARTS: dict[str, Callable[[bool], Sequence[Figure | Absent]]] = {
@@ -16,6 +16,7 @@ PARTS: dict[str, Callable[[bool], Sequence[Figure | Absent]]] = {
     "commands": lambda _quick: commands.figures(),
     "page": lambda _quick: page.figures(),
     "browsing": lambda _quick: browsing.figures(),
+    "inbox": lambda _quick: inbox.figures(),
     "deciding": lambda _quick: deciding.figures(),
     "waking": lambda _quick: waking.figures(),
     "bringing": lambda quick: bringing.figures(quick=quick),

@@ -40,7 +40,7 @@ def import_tasks(device: Device, name: str, count: int) -> None:
     assert result.returncode == 0, result.stderr
 
 
-def _command_ms(words: list[str], device: Device) -> float:
+def command_ms(words: list[str], device: Device) -> float:
     start = time.perf_counter()
     subprocess.run(words, env=device.environment, stdout=subprocess.DEVNULL, check=True)
     return 1e3 * (time.perf_counter() - start)
@@ -53,8 +53,8 @@ def _commands(device: Device) -> list[Figure]:
     for words, goal in _MEASURED:
         command = [str(PLACET), *words]
         mine, theirs = paired(
-            lambda command=command: _command_ms(command, device),  # type: ignore[misc]
-            lambda: _command_ms(bare, device),
+            lambda command=command: command_ms(command, device),  # type: ignore[misc]
+            lambda: command_ms(bare, device),
             COMMANDS,
         )
         name = f"placet {' '.join(words)}" + (f", {TASKS} tasks" if words[0] == "list" else "")

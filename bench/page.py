@@ -27,7 +27,7 @@ WAIT_S = 30.0
 _PAGES = (("/", "(shown)"), ("/tasks", "(shown)"), ("/board", "(shown)"), ("/tasks?q=77", "(shown)"))
 
 
-class _Browser:
+class BrowserConnection:
     """A browser's connection to the page, signed in."""
 
     def __init__(self, device: Device) -> None:
@@ -74,7 +74,7 @@ def _page_figures(folder: Path) -> list[Figure]:
     device.start()
     try:
         import_tasks(device, "many", TASKS)
-        browser = _Browser(device)
+        browser = BrowserConnection(device)
         rows = []
         for path, goal in _PAGES:
             for _ in range(WARM):
