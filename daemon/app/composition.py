@@ -62,7 +62,7 @@ from daemon.peers.transport.identity import IdentityError
 from daemon.web import listening
 from daemon.web.agents import agent_routes, external_routes
 from daemon.web.agents.agent_deeds import AgentDeeds
-from daemon.web.devices import devices_routes, pairing_routes
+from daemon.web.devices import devices_routes, health_routes, pairing_routes
 from daemon.web.first_run import first_run_routes
 from daemon.web.frame.rendering import Renderer
 from daemon.web.importing import import_routes
@@ -214,7 +214,8 @@ class Daemon:
         state = listening.load_state(self._data, self._clock.randomness)
         deeds = AgentDeeds(services, self._human_input(), self._peers.devices)
         routes = [
-            *devices_routes.routes(services, self._peers, self._checks().list_findings),
+            *devices_routes.routes(services, self._peers),
+            *health_routes.routes(services, self._peers.exchange_days, self._checks().list_findings),
             *pairing_routes.routes(services, self._peers),
             *list_routes.routes(services, self._human_input()),
             *new_task_routes.routes(services, self._human_input(), *self._on_new_task()),

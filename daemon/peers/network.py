@@ -8,12 +8,13 @@ from collections.abc import Callable, Sequence
 
 import structlog
 
-from daemon.clock import Clock
+from daemon.clock import Clock, local_zone
 from daemon.config import MailboxSettings, Settings
 from daemon.notifier import Notifier
 from daemon.peers.discovery import announcements
 from daemon.peers.discovery.announcements import NearbyInviter
 from daemon.peers.discovery.mdns import DiscoveryStatus, MdnsDiscovery, log_task_fault
+from daemon.peers.exchange_days import ExchangeDays
 from daemon.peers.linking.devices import DeviceDirectory
 from daemon.peers.linking.link_registry import LinkRegistry
 from daemon.peers.linking.replication import Replication
@@ -42,6 +43,7 @@ from daemon.peers.transport.trust import ListenerTrust
 from daemon.peers.transport.wire import Wire
 from daemon.timestamps import iso_utc
 from store.local import peer_records
+from store.local.exchange_days import ExchangeCounts
 from store.sentence import Sentence
 from store.threads import StoreThreads
 from syncproto.ids import DeviceId
@@ -79,7 +81,8 @@ class PeerNetwork:
         trust = ListenerTrust(identity.file, self._is_inviting)
         self._connector = Connector(identity, limits)
         self._members = members = RosterCache(db, identity.device, trust, clock)
-        self.links = LinkRegistry(db, notifier, identity.device, clock.now_ms, limits, shortfall=shortfall)
+        self.exchange_days = ExchangeDays(db, clock.now_ms, local_zone(), limits.days_record_s)
+        self.links = self._make_links(notifier, clock, identity, shortfall)
         static = [str(addresses.parse(address)) for address in settings.peers.static]
         self.replication = self._make_replication(notifier, clock, static)
         self.devices = DeviceDirectory(
@@ -113,6 +116,23 @@ class PeerNetwork:
             self.replication.accept_link,
             self._answer_pairing,
             limits,
+        )
+
+    def _make_links(
+        self,
+        notifier: Notifier,
+        clock: Clock,
+        identity: Identity,
+        shortfall: Callable[[], Sentence | None],
+    ) -> LinkRegistry:
+        return LinkRegistry(
+            self._db,
+            notifier,
+            identity.device,
+            clock.now_ms,
+            self._limits,
+            shortfall=shortfall,
+            count=self.exchange_days.count,
         )
 
     def _make_replication(self, notifier: Notifier, clock: Clock, static: list[str]) -> Replication:
@@ -228,6 +248,7 @@ class PeerNetwork:
         await self._db.write(lambda transaction: peer_records.store_listener_port(transaction, self._port))
         self.replication.start()
         await self.mailboxes.start()
+        self.exchange_days.start(self._mailbox_totals)
         await self.joiner.start()
         if self.discovery is not None:
             self.discovery.start(self._port)
@@ -249,6 +270,7 @@ class PeerNetwork:
         await self.replication.stop()
         await self._listener.stop()
         await self._connector.close()
+        await self.exchange_days.stop()
 
     @property
     def address(self) -> str:
@@ -366,6 +388,14 @@ class PeerNetwork:
     def _announce_invitation(self, name: str | None) -> None:
         if self.discovery is not None:
             self.discovery.announce_invitation(name)
+
+    def _mailbox_totals(self) -> dict[str, ExchangeCounts]:
+        return {
+            done.mailbox: ExchangeCounts(
+                visits=done.visits, failed_visits=done.faults, taken=done.taken, put=done.put
+            )
+            for done in self.mailboxes.activities()
+        }
 
     def _on_network_change(self) -> None:
         """Apply a change of this machine's network, or the end of its sleep, with mDNS and without."""

@@ -307,6 +307,19 @@ class ReplicationJson(TypedDict, total=False):
     mailboxes: list[MailboxHoldingJson]
 
 
+class ExchangeDayJson(TypedDict, total=False):
+    day: str
+    links: int
+    failed_calls: int
+    faults: int
+    received: int
+    sent: int
+    visits: int
+    failed_visits: int
+    taken: int
+    put: int
+
+
 class SyncReportJson(TypedDict, total=False):
     complete: bool
     paused: bool

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct, field, structs
 
 from daemon.control.route import AsyncHandler, Call, Nothing, Route
 from daemon.journal import change_log
+from daemon.peers.exchange_days import ExchangeDay
 from daemon.peers.linking.device_states import AdmittedDevices, DeviceState, Goodbye, SyncReport
 from daemon.peers.linking.replication_status import Whereabouts
 from daemon.peers.mailboxes.holdings import MailboxHolding
@@ -175,6 +176,13 @@ class PeerRoutes:
                 query=WhereQuery,
             ),
             Route(
+                "GET",
+                "/v1/exchange-days",
+                "Say what was exchanged on each of the last 30 days on which anything was, the newest first",
+                AsyncHandler(self._list_days),
+                list[ExchangeDay],
+            ),
+            Route(
                 "POST",
                 "/v1/sync",
                 "Synchronise now",
@@ -228,6 +236,10 @@ class PeerRoutes:
     async def _leave(self, call: Call[Nothing, Nothing]) -> Goodbye:
         del call
         return await self._peers.devices.leave()
+
+    async def _list_days(self, call: Call[Nothing, Nothing]) -> list[ExchangeDay]:
+        del call
+        return await self._peers.exchange_days.list_days()
 
     async def _sync(self, call: Call[Sync, Nothing]) -> SyncReport:
         body = call.body

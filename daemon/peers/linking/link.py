@@ -57,10 +57,7 @@ class LinkObserver(Protocol):
     """
 
     def progress_changed(self, link: "PeerLink") -> None:
-        """Note that what is known of the peer changed.
-
-        The cause is an event of the session, a page stored or sent, or a wait for the rate limit.
-        """
+        """Note that what is known of the peer changed, or that this side waits for the rate limit."""
 
     def frame_received(self, link: "PeerLink") -> None:
         """Note that a frame arrived, whatever it contains. Called before the session reads it."""
@@ -78,16 +75,16 @@ class LinkObserver(Protocol):
         """
 
     def link_works(self, link: "PeerLink") -> None:
-        """Note that a page was stored, the peer acknowledged one, or the states were compared.
-
-        Called again for each of them.
-        """
+        """Note, each time, that a page was stored, the peer acknowledged one, or states were compared."""
 
     def fault_found(self, link: "PeerLink", fault: LinkFault) -> None:
         """Note the fault by which the link ends. Called before anyone can see that it has ended."""
 
-    def known_commits_came(self, link: "PeerLink", accepted: AcceptedPage) -> None:
-        """Note that a page had commits that this device held, perhaps with values that it lacked."""
+    def page_stored(self, link: "PeerLink", accepted: AcceptedPage) -> None:
+        """Note what a page brought: new commits, or values that this device lacked of those that it held."""
+
+    def page_sent(self, link: "PeerLink", commits: int) -> None:
+        """Note that a page of so many commits went to the peer."""
 
     def storage_shortfall(self) -> Sentence | None:
         """Return why there is no room to store anything, None if there is room.
@@ -406,8 +403,7 @@ class PeerLink:
                 "a peer returned commits of this device that this device had lost", peer=self.peer.hex()[:16]
             )
         self._acks.extend(session.ack_frames(accepted.heads, accepted.forked, state))
-        if accepted.known:
-            self._observer.known_commits_came(self, accepted)
+        self._observer.page_stored(self, accepted)
         if session.is_level:
             self._known_to_peer = end
         self._compare_states(session)
@@ -475,6 +471,7 @@ class PeerLink:
         self._compare_states(session)
         if frame is not None:
             await self._send(frame)
+            self._observer.page_sent(self, len(page.commits))
         self._observer.progress_changed(self)
 
     def _read_inline(

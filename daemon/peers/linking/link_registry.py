@@ -21,6 +21,7 @@ from daemon.peers.transport.limits import PeerLimits, loop_time_s
 from daemon.peers.transport.wire import Wire
 from store.file.errors import StoreError
 from store.local import peer_records
+from store.local.exchange_days import ExchangeCounts
 from store.queries.dropped_values import heads_of_dropped_values
 from store.sentence import Sentence
 from store.snapshot import Snapshot
@@ -36,7 +37,8 @@ log = structlog.get_logger("peers")
 class LinkRegistry(LinkObserver):
     """The open links. `changed` notifies whenever what is known of a peer may have changed.
 
-    `shortfall` returns why there is no room to store what peers send, None if there is room.
+    `shortfall` returns why there is no room to store what peers send, None if there is room. `count` is
+    called with what happened on the links.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class LinkRegistry(LinkObserver):
         limits: PeerLimits,
         *,
         shortfall: Callable[[], Sentence | None] = lambda: None,
+        count: Callable[[ExchangeCounts], None] = lambda _counts: None,
     ) -> None:
         self._db = db
         self._notifier = notifier
@@ -55,6 +58,7 @@ class LinkRegistry(LinkObserver):
         self._now_ms = now_ms
         self._limits = limits
         self._shortfall = shortfall
+        self._count = count
         # The one link per pair that counts; a replaced one is in `_running` for a moment longer.
         self._placed: dict[DeviceId, PeerLink] = {}
         self._placed_s: dict[DeviceId, float] = {}
@@ -232,6 +236,7 @@ class LinkRegistry(LinkObserver):
     def record_failed_call(self, peer: DeviceId, failed_calls: Sequence[FailedCall]) -> None:
         """Record what was seen at each address of a call that led to no link."""
         self.faults.record_failed_call(peer, failed_calls)
+        self._count(ExchangeCounts(failed_calls=1))
         self.changed.notify()
 
     def record_connection(self, peer: DeviceId) -> None:
@@ -287,9 +292,22 @@ class LinkRegistry(LinkObserver):
         # A newer one shows by itself whether it works.
         if self._placed.get(link.peer) is link:
             self.faults.record_fault(link.peer, fault)
+            self._count(ExchangeCounts(faults=1))
 
-    def known_commits_came(self, link: PeerLink, accepted: AcceptedPage) -> None:
-        """Pass on values that this device lacked, as other peers may; note what the peer was asked for."""
+    def page_sent(self, link: PeerLink, commits: int) -> None:
+        """Count what went to the peer."""
+        del link
+        self._count(ExchangeCounts(sent=commits))
+
+    def page_stored(self, link: PeerLink, accepted: AcceptedPage) -> None:
+        """Count what came; pass on values that this device lacked, as other peers may."""
+        if accepted.new_commits:
+            self._count(ExchangeCounts(received=accepted.new_commits))
+        if accepted.known:
+            self._handle_known_commits(link, accepted)
+
+    def _handle_known_commits(self, link: PeerLink, accepted: AcceptedPage) -> None:
+        """Pass on values that this device lacked; note what the peer was asked for."""
         for other in self.live_links():
             if accepted.regained and other is not link:
                 other.send_again(accepted.regained)
@@ -375,6 +393,7 @@ class LinkRegistry(LinkObserver):
 
     async def _record_contact_regularly(self, link: PeerLink) -> None:
         await link.greeted.wait()
+        self._count(ExchangeCounts(links=1))
         while True:
             await self._record_contact(link)
             await asyncio.sleep(self._limits.contact_record_s)

@@ -36,6 +36,8 @@ class PeerLimits:
     progress_bytes: int = 32 * 1024
     liveness_s: float = 4.0
     contact_record_s: float = 60.0
+    # How often what was exchanged today is stored; a process that is killed loses so much of it.
+    days_record_s: float = 300.0
     # How long each of two daemons with one key has its turn, and how long they are reported.
     clone_turn_s: float = 60.0
     clone_memory_s: float = 600.0

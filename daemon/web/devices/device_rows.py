@@ -1,4 +1,4 @@
-"""What the page shows of each device, of each mailbox, and of each finding.
+"""What the page shows of each device and of each mailbox.
 
 Never calls a device in step that is known to lack something.
 """
@@ -52,16 +52,6 @@ class MailboxRow:
     facts: list[str]
     readers: list[str]
     trouble: str
-
-
-@dataclass(frozen=True, slots=True)
-class FindingRow:
-    """One finding of `doctor`: what was looked at, whether it is well, and what to do if it is not."""
-
-    name: str
-    well: bool
-    found: str
-    remedy: str
 
 
 def device_rows(states: Sequence[DeviceState], now_s: float) -> list[DeviceRow]:
@@ -131,15 +121,3 @@ def _mailbox_row(mailbox: MailboxState, now_s: float) -> MailboxRow:
         ],
         trouble=answer_words(msgspec.to_builtins(mailbox), "trouble") if mailbox.trouble else "",
     )
-
-
-def finding_rows(findings: Sequence[msgspec.Struct]) -> list[FindingRow]:
-    """Return the rows of findings, those that need somebody first."""
-    checks = [cast(dict[str, Any], msgspec.to_builtins(finding)) for finding in findings]
-    rows = [
-        FindingRow(
-            _(check["name"]), check["well"], answer_words(check, "found"), answer_words(check, "remedy")
-        )
-        for check in checks
-    ]
-    return sorted(rows, key=lambda row: row.well)

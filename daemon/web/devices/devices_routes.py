@@ -3,7 +3,6 @@
 Never removes a device, and never leaves, by a form that the page of that question did not send.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -14,7 +13,7 @@ from daemon.cli.translation import _
 from daemon.cli.wording.devices import goodbye_words
 from daemon.peers.network import PeerNetwork
 from daemon.refusal import Refused
-from daemon.web.devices.device_rows import device_rows, finding_rows, mailbox_rows
+from daemon.web.devices.device_rows import device_rows, mailbox_rows
 from daemon.web.devices.network_drawing import draw_network
 from daemon.web.forms import read_form, refuse_form
 from daemon.web.page_answer import page_answer
@@ -24,27 +23,22 @@ from daemon.web.services import PageServices
 PATH: Final = "/devices"
 STATE_CHARS: Final = 12
 
-ListFindings = Callable[[], Awaitable[Sequence[msgspec.Struct]]]
-"""Looks at disk, clocks, lease, model, connections, agents and states, as `placet doctor` does."""
 
-
-def routes(services: PageServices, peers: PeerNetwork, list_findings: ListFindings) -> list[web.RouteDef]:
-    """Return the routes of this room, but those of pairing."""
-    room = _Devices(services, peers, list_findings)
+def routes(services: PageServices, peers: PeerNetwork) -> list[web.RouteDef]:
+    """Return the routes of the devices themselves."""
+    room = _Devices(services, peers)
     return [
         web.get(PATH, room.show),
         web.post(PATH, room.act),
         web.get("/devices/leave", room.ask_to_leave),
         web.get("/devices/{device:[0-9a-f]{64}}/remove", room.ask_to_remove),
-        web.get("/health", room.show_health),
     ]
 
 
 class _Devices:
-    def __init__(self, services: PageServices, peers: PeerNetwork, list_findings: ListFindings) -> None:
+    def __init__(self, services: PageServices, peers: PeerNetwork) -> None:
         self._services = services
         self._peers = peers
-        self._list_findings = list_findings
 
     async def show(self, request: web.Request) -> web.Response:
         del request
@@ -89,12 +83,6 @@ class _Devices:
     async def ask_to_leave(self, request: web.Request) -> web.Response:
         del request
         return await self._answer("devices/leave.html")
-
-    async def show_health(self, request: web.Request) -> web.Response:
-        """Show what `placet doctor` finds, what needs somebody first."""
-        del request
-        rows = finding_rows(await self._list_findings())
-        return await self._answer("devices/health.html", rows=rows)
 
     def _now_s(self) -> float:
         return self._services.now_ms() / 1000

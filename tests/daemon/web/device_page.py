@@ -9,7 +9,7 @@ from daemon.browser_access import BrowserAccess
 from daemon.config import WebSettings
 from daemon.control.health.check import Check
 from daemon.disk import DiskFloor
-from daemon.web.devices import devices_routes, pairing_routes
+from daemon.web.devices import devices_routes, health_routes, pairing_routes
 from daemon.web.services import PageServices
 from tests.daemon.peers.fleet import Device
 from tests.daemon.web.conftest import Network, Page
@@ -48,7 +48,8 @@ class DevicePage(Page):
             return self.findings
 
         return [
-            *devices_routes.routes(self.services, self.device.peers, findings),
+            *devices_routes.routes(self.services, self.device.peers),
+            *health_routes.routes(self.services, self.device.peers.exchange_days, findings),
             *pairing_routes.routes(self.services, self.device.peers),
         ]
 

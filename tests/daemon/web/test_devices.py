@@ -1,4 +1,4 @@
-"""The devices on the page: who is connected, pairing, removing, leaving, and what doctor finds."""
+"""The devices on the page: who is connected, pairing, removing, and leaving."""
 
 import html
 import re
@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from daemon.control.health.check import make_check
 from daemon.disk import DiskFloor
 from daemon.web.devices.qr_code import QUIET, qr_code
-from store.sentence import sentence
 from tests.daemon.peers.fleet import Device, Fleet, fleet_in
 from tests.daemon.web.device_page import page_of
 
@@ -149,24 +147,6 @@ async def test_nothing_is_written_with_a_full_disk(laptop: Device, path: str):
 async def test_a_form_that_means_nothing_is_refused(laptop: Device, path: str):
     async with page_of(laptop) as page:
         assert (await page.ask(path, {"do": "format"})).status == 400
-
-
-async def test_health_shows_what_needs_somebody_first(laptop: Device):
-    async with page_of(laptop) as page:
-        page.findings = [
-            make_check(
-                "disk", sentence("disk-free", "{free_mib} MiB free", free_mib=5), well=True, code="disk_well"
-            ),
-            make_check(
-                "devices",
-                sentence("exchange-is-paused", "Exchange is paused"),
-                sentence("sync-resume", "placet sync --resume"),
-                well=False,
-                code="exchange_paused",
-            ),
-        ]
-        text = (await page.ask("/health")).text
-        assert text.index("placet sync --resume") < text.index("5 MiB free")
 
 
 def test_a_qr_code_is_drawn_with_its_quiet_zone():

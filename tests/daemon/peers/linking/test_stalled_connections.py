@@ -89,7 +89,10 @@ class SilentObserver(LinkObserver):
     def fault_found(self, link: PeerLink, fault: LinkFault) -> None:
         """Do nothing."""
 
-    def known_commits_came(self, link: PeerLink, accepted: AcceptedPage) -> None:
+    def page_stored(self, link: PeerLink, accepted: AcceptedPage) -> None:
+        """Do nothing."""
+
+    def page_sent(self, link: PeerLink, commits: int) -> None:
         """Do nothing."""
 
     def storage_shortfall(self) -> None:
