@@ -219,7 +219,7 @@ class Daemon:
             *pairing_routes.routes(services, self._peers),
             *list_routes.routes(services, self._human_input()),
             *new_task_routes.routes(services, self._human_input(), *self._on_new_task()),
-            *task_routes.routes(services, self._human_input()),
+            *task_routes.routes(services, self._human_input(), self._scheduler.outlook),
             *import_routes.routes(services, self._imports),
             *review_routes.routes(services, self._human_input()),
             *first_run_routes.routes(services, self._scheduler, self._settings.model.kind),

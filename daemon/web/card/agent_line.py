@@ -11,15 +11,16 @@ import msgspec
 from daemon.agents.person.agent_overview import AgentDetails
 from daemon.cli.translation import _, ngettext
 from daemon.cli.wording import terms
-from daemon.cli.wording.dates import relative_time
+from daemon.cli.wording.dates import day_words, parse_time_s, relative_time
 from daemon.cli.wording.sentences import answer_words
+from daemon.cli.wording.task_parts import clock_time
 
 STATE_TONES: Final = {"active": "green", "destroyed": "red"}
 
 
 @dataclass(frozen=True, slots=True)
 class AgentLine:
-    """An agent of a task; `facts` are when it runs next and what of it waits."""
+    """An agent of a task; `facts` are when it runs next and what of it waits. `is_active`: it may run."""
 
     id: str
     name: str
@@ -27,15 +28,15 @@ class AgentLine:
     state: str
     tone: str
     facts: list[str]
+    is_active: bool
 
 
 def agent_line(details: AgentDetails, now_s: float) -> AgentLine:
     """Return the agent of a task in words."""
     facts = [
         _waiting_words(details.pending_items),
-        _("runs next {when}").format(when=relative_time(details.next_wake_at, now_s))
-        if details.next_wake_at
-        else answer_words(cast(Any, msgspec.to_builtins(details)), "next_wake_why"),
+        _next_run_words(details.next_wake_at, now_s)
+        or answer_words(cast(Any, msgspec.to_builtins(details)), "next_wake_why"),
         "" if details.at_home else _("on {device}").format(device=details.home_device_name),
     ]
     return AgentLine(
@@ -45,7 +46,21 @@ def agent_line(details: AgentDetails, now_s: float) -> AgentLine:
         state=terms.agent_state(details.lifecycle),
         tone=STATE_TONES.get(details.lifecycle, ""),
         facts=[words for words in facts if words],
+        is_active=details.lifecycle in ("created", "active"),
     )
+
+
+def _next_run_words(next_run: str | None, now_s: float) -> str:
+    """Say when it runs next, by the clock if it is today: that stays true while the page is open.
+
+    Return "" if it runs now, or if nobody knows.
+    """
+    next_s = parse_time_s(next_run)
+    if next_s is None or next_s <= now_s:
+        return ""
+    if day_words(next_run) == day_words(now_s * 1000):
+        return _("runs at {time}").format(time=clock_time(next_run))
+    return _("runs next {when}").format(when=relative_time(next_run, now_s))
 
 
 def _waiting_words(count: int) -> str:

@@ -1,177 +1,133 @@
-"""One task in words, for the templates, with its notes and checklists.
+"""One task in words, for its template: what it is, how it stands, and who works on it.
 
-Never cuts a note: the journal's views bound what they show, and count the rest.
+Never says the same twice: what belongs to a task is told by the rows of its parts.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, NamedTuple, cast
 
 import msgspec
-from msgspec import UnsetType
 
+from daemon.agents.person.agent_overview import AgentDetails
 from daemon.cli.translation import _, ngettext
 from daemon.cli.wording import terms
 from daemon.cli.wording.dates import due_words, duration_words, relative_time
-from daemon.cli.wording.sentences import answer_words
-from daemon.cli.wording.values import author_words, field_words, value_words
-from daemon.journal.views.structures import Checklist, Conflict, ConflictVersion, Entry, Task
+from daemon.cli.wording.task_parts import spent_words
+from daemon.journal.fields.validation import CLOSED, PRIORITY_DEFAULT, STATUSES
+from daemon.journal.views.structures import Conflict, Entry, Task
+from daemon.web.card.agent_line import AgentLine, agent_line
+from daemon.web.tasks.conflict_rows import ConflictRow, clock_text, conflict_rows
+from daemon.web.tasks.part_rows import (
+    TIMES_SHOWN,
+    LinkRow,
+    ListRow,
+    NoteRow,
+    StepRow,
+    TimeRow,
+    link_rows,
+    list_rows,
+    note_row,
+    step_rows,
+    time_rows,
+)
+
+STATUS_TONES: Final = {"IN PROGRESS": "green", "DONE": "green", "REJECTED": "red"}
+PLAIN_STATUS: Final = STATUSES[0]
+NOTES_SHOWN: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
-class NoteRow:
-    """A note: who wrote it, when, and its lines."""
+class ShownTask(NamedTuple):
+    """What is read of a task. `named_note` is the note that the address asks for; None for none."""
 
-    id: str
-    by: str
-    lines: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class ItemRow:
-    """An item of a checklist; `base` is what a tick gives back, so that it counts against what was shown."""
-
-    id: str
-    title: str
-    is_checked: bool
-    base: str
-
-
-@dataclass(frozen=True, slots=True)
-class ListRow:
-    """A checklist with the items that are shown of it."""
-
-    id: str
-    title: str
-    items: list[ItemRow]
-    left_out: int
-
-
-@dataclass(frozen=True, slots=True)
-class VersionRow:
-    """One of the values that stand beside each other: `number` names it, `by` says who wrote it where."""
-
-    number: int
-    words: str
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
-class ConflictRow:
-    """A field that devices changed while apart; the first version is in effect. `base` is what was shown."""
-
-    entity: str
-    field: str
-    subject: str
-    base: str
-    versions: list[VersionRow]
-    left_out: int
+    task: Task
+    agent: AgentDetails | None
+    disputes: list[Conflict]
+    named_note: Entry | None
 
 
 @dataclass(frozen=True, slots=True)
 class TaskPage:
-    """One task, the newest note first. `base` is what a form gives back, so that it counts against that."""
+    """One task, the newest note first. `base` is what a form gives back, so that it counts against that.
+
+    `late` and `facts` are the due date, the time, the priority and the category. `notes_left` counts what
+    another address shows, `left_out` says what none shows.
+    """
 
     id: str
     title: str
-    due: str
-    estimate: str
     status: str
-    category: str
+    status_words: str
+    status_tone: str
+    is_closed: bool
+    reason: str
+    late: str
     facts: list[str]
     labels: list[str]
-    notes: list[NoteRow]
-    lists: list[ListRow]
-    left_out: str
-    agent_id: str | None
-    base: str
+    updated: str
+    agent: AgentLine | None
+    has_agent: bool
     conflicts: list[ConflictRow]
+    lists: list[ListRow]
+    notes: list[NoteRow]
+    notes_left: int
+    named_note: NoteRow | None
+    times: list[TimeRow]
+    times_left: int
+    spent: str
+    links: list[LinkRow]
+    steps: list[StepRow]
+    left_out: str
+    base: str
 
 
-def page_of_task(task: Task, conflicts: list[Conflict], now_s: float) -> TaskPage:
+def page_of_task(shown: ShownTask, now_s: float, *, with_all_notes: bool) -> TaskPage:
     """Return one task in words."""
-    due, _days = due_words(task.due, now_s)
-    facts = [
-        _("due {day}").format(day=due) if due else "",
-        duration_words(task.estimate_minutes) if task.estimate_minutes else "",
-        task.category or "",
-    ]
-    left_out = sum(task.left_out.values()) if isinstance(task.left_out, dict) else 0
-    more = ngettext("{count} more is not shown here", "{count} more are not shown here", left_out)
+    task, agent, disputes, named = shown
+    due, days = due_words(task.due, now_s)
+    is_late = days is not None and days < 0 and task.status not in CLOSED
+    notes = task.entries if with_all_notes else task.entries[-NOTES_SHOWN:]
+    is_apart = named is not None and named.id not in {entry.id for entry in notes}
     return TaskPage(
         id=task.id,
         title=task.title,
-        due=task.due or "",
-        estimate=f"{task.estimate_minutes} min" if task.estimate_minutes else "",
         status=task.status,
-        category=task.category or "",
-        facts=[fact for fact in facts if fact],
+        status_words=terms.task_status(task.status),
+        is_closed=task.status in CLOSED,
+        status_tone=STATUS_TONES.get(task.status, ""),
+        reason=task.reason or "",
+        late=_("overdue: {day}").format(day=due) if is_late else "",
+        facts=_facts(task, "" if is_late else due),
         labels=task.labels,
-        notes=[_note(entry, now_s) for entry in reversed(task.entries)],
-        lists=[_list(checklist) for checklist in task.checklists],
-        left_out=more.format(count=left_out) if left_out else "",
-        agent_id=task.agent_id,
-        base=_as_text(task.vector_clock),
-        conflicts=_conflicts(conflicts, now_s),
+        updated=relative_time(task.updated_at, now_s) if task.updated_at else "",
+        agent=agent_line(agent, now_s) if agent is not None else None,
+        has_agent=task.agent_id is not None,
+        conflicts=conflict_rows(disputes, now_s),
+        lists=list_rows(task.checklists, now_s),
+        notes=[note_row(entry, now_s) for entry in reversed(notes)],
+        notes_left=len(task.entries) - len(notes),
+        named_note=note_row(named, now_s) if named is not None and is_apart else None,
+        times=time_rows(task.times, now_s),
+        times_left=max(0, len(task.times) - TIMES_SHOWN),
+        spent=duration_words(task.time_spent_minutes) if task.time_spent_minutes else "",
+        links=link_rows(task.links),
+        steps=step_rows(task, now_s),
+        left_out=_left_out_words(task),
+        base=clock_text(task.vector_clock),
     )
 
 
-def _conflicts(conflicts: list[Conflict], now_s: float) -> list[ConflictRow]:
-    rows = list[ConflictRow]()
-    clocks: dict[str, str] = {}
-    for conflict in conflicts:
-        # Of several conflicts of an entity, the first has its clock.
-        if not isinstance(conflict.vector_clock, UnsetType):
-            clocks[conflict.entity] = _as_text(conflict.vector_clock)
-        rows.append(
-            ConflictRow(
-                conflict.entity,
-                conflict.field,
-                _subject(conflict),
-                clocks.get(conflict.entity, ""),
-                [
-                    _version(number, version, conflict.field, now_s)
-                    for number, version in enumerate(conflict.versions, 1)
-                ],
-                conflict.left_out,
-            )
-        )
-    return rows
-
-
-def _subject(conflict: Conflict) -> str:
-    """Say what is disputed; of a set, with the member."""
-    name, _slash, member = (conflict.name or conflict.field).partition("/")
-    words = " ".join(filter(None, [field_words(name.removesuffix("_ids")), member]))
-    return words if conflict.kind == "task" else f"{conflict.title}: {words}"
-
-
-def _version(number: int, version: ConflictVersion, field: str, now_s: float) -> VersionRow:
-    json: Any = msgspec.to_builtins(version)
-    words = answer_words(json, "words") if version.words else value_words(version.value, field)
-    return VersionRow(
-        number,
-        words,
-        " · ".join([author_words(version.by, version.device_name), relative_time(version.at, now_s)]),
-    )
-
-
-def _note(entry: Entry, now_s: float) -> NoteRow:
-    by = [
-        terms.author_name(entry.author) if entry.author else "",
-        entry.device_name or "",
-        relative_time(entry.happened_at, now_s),
+def _facts(task: Task, due: str) -> list[str]:
+    facts = [
+        _("due {day}").format(day=due) if due else "",
+        spent_words(cast(Any, msgspec.to_builtins(task))),
+        task.priority if task.priority != PRIORITY_DEFAULT else "",
+        task.category or "",
     ]
-    return NoteRow(entry.id, " · ".join(filter(None, by)), entry.text.splitlines())
+    return [fact for fact in facts if fact]
 
 
-def _list(checklist: Checklist) -> ListRow:
-    items = [
-        ItemRow(item.id, item.title, item.is_checked, _as_text(item.vector_clock))
-        for item in checklist.items
-        if not item.is_archived
-    ]
-    return ListRow(checklist.id, checklist.title, items, checklist.left_out)
-
-
-def _as_text(clock: Any) -> str:
-    return msgspec.json.encode(clock).decode()
+def _left_out_words(task: Task) -> str:
+    """Say how much of a task is too long for any page."""
+    count = sum(task.left_out.values()) if isinstance(task.left_out, dict) else 0
+    more = ngettext("{count} more is not shown here", "{count} more are not shown here", count)
+    return more.format(count=count) if count else ""

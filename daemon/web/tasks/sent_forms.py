@@ -1,0 +1,274 @@
+"""The forms of a task: what each writes, what it shows, and what is wrong at which of its fields.
+
+Never writes by itself, and never changes what was typed: a refused form has it again, as it was.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+from markupsafe import escape
+from msgspec import structs
+from multidict import MultiDictProxy
+
+from daemon.cli.terminal.text import escape as visible
+from daemon.cli.translation import _
+from daemon.cli.wording.dates import duration_words
+from daemon.journal import checklist_items, conflicts, entries, tasks
+from daemon.journal.checklist_items import ItemEdit, NewItem
+from daemon.journal.conflicts import Keep
+from daemon.journal.entries import NewEntry
+from daemon.journal.fields import validation
+from daemon.journal.human_input import HumanInput
+from daemon.journal.tasks import TaskEdit
+from daemon.journal.views.structures import ClockJson, Task
+from daemon.refusal import Refused
+from daemon.web.forms import refuse_form
+from daemon.web.refusals import refusal_words
+from store.transaction import Transaction
+
+EDITED: Final = ("title", "due", "estimate_minutes", "priority", "category")
+_NUMBER_DIGITS_MAX: Final = 4
+_FIELD_BY_SENTENCE: Final = {"too-many-labels": "labels", "label-for-category": "labels"}
+"""At which field a person mends what only the journal can see."""
+
+Form = MultiDictProxy[str]
+Write = Callable[[Transaction, str], Any]
+"""Writes to the task that a reference names."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormFields:
+    """What a form shows: its values, and what is wrong, by the field. `is_typed`: it was refused."""
+
+    values: Mapping[str, Any]
+    faults: Mapping[str, str] = field(default_factory=dict)
+    is_typed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SentForm:
+    """A form that was sent: which one, what was typed, what is wrong by the field, and what it writes.
+
+    `place` is the part of the page that it belongs to.
+    """
+
+    name: str
+    typed: Form
+    write: Write
+    faults: dict[str, str] = field(default_factory=dict)
+    place: str = ""
+
+    def fault_of(self, refused: Refused) -> str:
+        """Put what the journal refused at its field if it has one; else return it, for above the page."""
+        words = refusal_words(refused)
+        name = _FIELD_BY_SENTENCE.get(refused.sentence.id)
+        if name is None:
+            return words
+        self.faults[name] = words
+        return ""
+
+    def fields(self) -> FormFields:
+        """Return the form with what was typed."""
+        return typed_fields(self.typed, self.faults)
+
+
+def typed_fields(typed: Form, faults: Mapping[str, str]) -> FormFields:
+    """Return a form with what was typed, as it was: these are words that only their author sees."""
+    values = {name: escape(value.replace("\r\n", "\n")) for name, value in typed.items()}
+    return FormFields(values, faults, is_typed=True)
+
+
+def forms_of(task: Task, base: str, sent: SentForm | None) -> dict[str, FormFields]:
+    """Return what the forms of a task show. `sent` is the one that was refused; None for none."""
+    estimate = duration_words(task.estimate_minutes) if task.estimate_minutes else ""
+    labels = "\n".join(map(visible, task.labels))
+    values = {
+        "title": task.title,
+        "due": task.due or "",
+        "estimate_minutes": estimate,
+        "priority": task.priority,
+        "category": task.category or "",
+        "labels": escape(labels),
+    }
+    shown = {f"shown_{name}": value for name, value in values.items()}
+    forms = {
+        "edit": FormFields(values | shown | {"base": base}),
+        "status": FormFields({"status": task.status, "reason": "", "base": base}),
+        "item": FormFields({"title": "", "checklist": ""}),
+        "note": FormFields({"note": ""}),
+    }
+    if sent is not None and sent.name in forms:
+        forms[sent.name] = FormFields(
+            {**forms[sent.name].values, **sent.fields().values}, sent.faults, is_typed=True
+        )
+    return forms
+
+
+def words_to_copy(form: Form) -> list[tuple[str, str]]:
+    """Return what a person typed into a form whose task is gone: the field's name, and the words."""
+    names = {
+        "note": _("New note"),
+        "title": _("Title"),
+        "due": _("Due"),
+        "estimate_minutes": _("Length"),
+        "category": _("Category"),
+        "labels": _("Labels"),
+        "reason": _("Why"),
+    }
+    return [
+        (words, escape(form[name].replace("\r\n", "\n")))
+        for name, words in names.items()
+        if form.get(name, "").strip() and form[name].split() != form.get(f"shown_{name}", "").split()
+    ]
+
+
+# -- reading ------------------------------------------------------------------------------------------
+
+
+def read_sent(form: Form, human_input: HumanInput) -> SentForm:
+    """Read a form of a task. One that the page does not send is refused with status 400."""
+    reader = _READERS.get(form.get("do", ""))
+    if reader is None:
+        raise refuse_form()
+    return reader(form, human_input)
+
+
+def _read_note(form: Form, _human_input: HumanInput) -> SentForm:
+    text = form.get("note", "")
+    faults = _faults({"note": lambda: validation.checked_entry_text(text)})
+    return SentForm("note", form, lambda tx, ref: entries.add(tx, ref, NewEntry(text)), faults, "notes")
+
+
+def _read_item(form: Form, _human_input: HumanInput) -> SentForm:
+    new = NewItem(title=form.get("title", ""), checklist=form.get("checklist") or None)
+    faults = _faults({"title": lambda: validation.checked_title(new.title)})
+    return SentForm(
+        "item", form, lambda tx, ref: checklist_items.add_item(tx, ref, new), faults, "checklists"
+    )
+
+
+def _read_tick(form: Form, _human_input: HumanInput) -> SentForm:
+    item, edit = form.get("item", ""), ItemEdit(is_checked=form["do"] == "tick", base=_clock(form))
+    return SentForm(
+        "tick", form, lambda tx, _ref: checklist_items.edit_item(tx, item, edit), place=f"i-{item[:32]}"
+    )
+
+
+def _read_keep(form: Form, _human_input: HumanInput) -> SentForm:
+    number = form.get("n", "")
+    is_number = number.isascii() and number.isdigit() and 0 < len(number) <= _NUMBER_DIGITS_MAX
+    if not is_number or not int(number):
+        raise refuse_form()
+    kept = Keep(form.get("entity", ""), form.get("field", ""), int(number), _clock(form))
+    return SentForm("keep", form, lambda tx, _ref: conflicts.keep_version(tx, kept))
+
+
+def _read_restore(form: Form, _human_input: HumanInput) -> SentForm:
+    return SentForm("restore", form, tasks.restore)
+
+
+def _read_status(form: Form, _human_input: HumanInput) -> SentForm:
+    edit = TaskEdit(status=form.get("status", ""), base=_clock(form))
+    reason = form.get("reason", "").strip()
+    if reason:
+        edit = structs.replace(edit, reason=reason)
+    faults = _faults(
+        {
+            "status": lambda: validation.checked_status(form.get("status", "")),
+            "reason": lambda: validation.checked_reason(reason),
+        }
+    )
+    if not faults and not reason and edit.status in validation.NEEDS_REASON:
+        faults["reason"] = _("This status needs a reason: say what the task waits for.")
+    return SentForm("status", form, lambda tx, ref: tasks.edit(tx, ref, edit), faults)
+
+
+def _read_edit(form: Form, human_input: HumanInput) -> SentForm:
+    changes = _typed_changes(form)
+    labels = _typed_labels(form)
+    clock = _clock(form)
+    checks: dict[str, Callable[[Any], Any]] = {
+        "title": validation.checked_title,
+        "due": lambda words: human_input.read_task_edit(TaskEdit(due=words)),
+        "estimate_minutes": lambda words: _checked_length(words, human_input),
+        "priority": validation.checked_priority,
+        "category": lambda name: validation.checked_name(name, "category"),
+    }
+    faults = _faults(
+        {
+            name: lambda name=name, words=words: checks[name](words)
+            for name, words in changes.items()
+            if words is not None
+        }
+        | {
+            "labels": lambda: [
+                validation.checked_name(name, "label") for name in labels.get("add_labels", [])
+            ]
+        }
+    )
+
+    def write(tx: Transaction, ref: str) -> None:
+        if changes or labels:
+            edit = structs.replace(TaskEdit(base=clock), **changes, **labels)
+            tasks.edit(tx, ref, human_input.read_task_edit(edit))
+
+    return SentForm("edit", form, write, faults)
+
+
+_READERS: Final[Mapping[str, Callable[[Form, HumanInput], SentForm]]] = {
+    "note": _read_note,
+    "item": _read_item,
+    "tick": _read_tick,
+    "untick": _read_tick,
+    "keep": _read_keep,
+    "restore": _read_restore,
+    "status": _read_status,
+    "edit": _read_edit,
+}
+
+
+def _faults(checks: Mapping[str, Callable[[], object]]) -> dict[str, str]:
+    """Return what is wrong at each field."""
+    faults = {}
+    for name, check in checks.items():
+        try:
+            check()
+        except Refused as refused:
+            faults[name] = refusal_words(refused)
+    return faults
+
+
+def _checked_length(words: str, human_input: HumanInput) -> None:
+    minutes = human_input.read_task_edit(TaskEdit(estimate_minutes=words)).estimate_minutes
+    if isinstance(minutes, int):
+        validation.checked_estimate(minutes)
+
+
+def _typed_changes(form: Form) -> dict[str, str | None]:
+    """Return what a person typed over, by field; an emptied one is None, and what stayed is nobody's edit."""
+    shown_and_typed = {
+        name: (form.get(f"shown_{name}", ""), form[name].strip()) for name in EDITED if name in form
+    }
+    changed = {name: typed for name, (shown, typed) in shown_and_typed.items() if typed != shown.strip()}
+    # A title cannot be emptied: the journal refuses that in words.
+    return {name: typed if typed or name == "title" else None for name, typed in changed.items()}
+
+
+def _typed_labels(form: Form) -> dict[str, list[str]]:
+    """Return the labels that a person wrote or took away, one on each line; those that stayed are no edit."""
+    before, after = (
+        {line.strip() for line in form.get(name, "").splitlines() if line.strip()}
+        for name in ("shown_labels", "labels")
+    )
+    both = {"add_labels": sorted(after - before), "remove_labels": sorted(before - after)}
+    return {name: labels for name, labels in both.items() if labels}
+
+
+def _clock(form: Form) -> ClockJson:
+    """Return what the page showed of what the form changes."""
+    try:
+        return msgspec.json.decode(form.get("base", ""), type=ClockJson)
+    except msgspec.MsgspecError:
+        raise refuse_form() from None

@@ -1,0 +1,275 @@
+"""One task on the page: what it shows, and what a person does to it, by plain forms.
+
+Never runs a script: tests/e2e/test_page_tasks.py does.
+"""
+
+import re
+from collections.abc import AsyncIterator
+from datetime import UTC
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from daemon.agents.person import lifecycle
+from daemon.agents.running.timetable import Outlook
+from daemon.disk import DiskFloor
+from daemon.journal import checklists, entries, links, time_records
+from daemon.journal import tasks as task_use_cases
+from daemon.journal.checklists import NewChecklist
+from daemon.journal.entries import NewEntry
+from daemon.journal.fields.validation import TITLE_CHARS_MAX
+from daemon.journal.human_input import HumanInput
+from daemon.journal.links import NewLink
+from daemon.journal.tasks import TaskEdit
+from daemon.journal.time_records import NewTimer, Stop
+from daemon.web.tasks.task_rows import NOTES_SHOWN
+from store.sentence import sentence
+from tests.daemon.web.task_page import TaskPage, hidden_fields, task_page_of
+
+
+@pytest.fixture
+async def page(tmp_path: Path) -> AsyncIterator[TaskPage]:
+    async with task_page_of(tmp_path) as page:
+        yield page
+
+
+async def test_a_person_writes_notes_ticks_items_and_sets_the_status(page: TaskPage) -> None:
+    ref = await page.task()
+    path = f"/tasks/{ref}"
+    await page.follow(await page.ask(path, {"do": "note", "note": "She answers on Monday."}))
+    shown = await page.follow(await page.ask(path, {"do": "item", "title": "Buy stamps"}))
+    shown = await page.follow(await page.ask(path, {"do": "tick", **hidden_fields(shown.text, "tick")}))
+    assert "Take the tick from: Buy stamps" in shown.text
+    shown = await page.follow(await page.ask(path, {"do": "untick", **hidden_fields(shown.text, "untick")}))
+    status = {
+        "do": "status",
+        "status": "BLOCKED",
+        "reason": "No stamps",
+        **hidden_fields(shown.text, "status"),
+    }
+    await page.follow(await page.ask(path, status))
+    task = await page.shown(ref)
+    assert (task.status, task.reason, task.entries[0].text) == (
+        "BLOCKED",
+        "No stamps",
+        "She answers on Monday.",
+    )
+    assert "0/1" in (await page.ask("/tasks")).text
+    assert [item.is_checked for item in task.checklists[0].items] == [False]
+    wrong = {"do": "status", "status": "SOON", **hidden_fields(shown.text, "status")}
+    refused = await page.ask(path, wrong)
+    assert (refused.status, "no status is called" in refused.text) == (409, True)
+
+
+@pytest.mark.parametrize(
+    "form", [{}, {"do": "rm"}, {"do": "status", "status": "DONE"}, {"do": "tick", "base": "x"}]
+)
+async def test_a_form_that_the_page_does_not_send_is_refused(page: TaskPage, form: dict[str, str]) -> None:
+    path = f"/tasks/{await page.task()}"
+    assert (await page.ask(path, form)).status == 400
+
+
+async def test_a_task_that_is_gone_is_said_to_be(page: TaskPage) -> None:
+    ref = await page.task()
+    await page.store.write(lambda tx: task_use_cases.remove(tx, ref))
+    for answer in (await page.ask(f"/tasks/{ref}"), await page.ask(f"/tasks/{'0' * 32}")):
+        assert answer.status == 404
+    lost = await page.ask(f"/tasks/{ref}", {"do": "note", "note": "Too <b>late"})
+    assert lost.status == 404
+    assert "\nToo &lt;b&gt;late</textarea>" in lost.text
+
+
+async def test_a_removed_task_comes_back_with_what_was_typed_meanwhile(page: TaskPage) -> None:
+    ref = await page.task()
+    path = f"/tasks/{ref}"
+    edit = {"do": "edit", **hidden_fields((await page.ask(path)).text, "edit"), "due": "someday"}
+    await page.store.write(lambda tx: task_use_cases.remove(tx, ref))
+    assert "was removed" in (await page.ask(path)).text
+    assert (await page.follow(await page.ask(path, {"do": "restore"}))).status == 200
+    await page.store.write(lambda tx: task_use_cases.remove(tx, ref))
+    # What is wrong is told before the journal is asked.
+    gone = await page.ask(path, edit | {"title": "Write to Bea", "due": "2027-03-01"})
+    assert (gone.status, "\nWrite to Bea</textarea>" in gone.text) == (404, True)
+    back = await page.ask(path, {"do": "restore", **hidden_fields(gone.text, "restore")})
+    assert (back.status, 'value="Write to Bea"' in back.text) == (200, True)
+    typed = {"do": "edit", **hidden_fields(back.text, "edit"), "title": "Write to Bea", "due": ""}
+    await page.follow(await page.ask(path, typed))
+    assert (await page.shown(ref)).title == "Write to Bea"
+    # A task that never was cannot come back.
+    assert "restore" not in (await page.ask(f"/tasks/{'0' * 32}")).text
+    assert (await page.ask(f"/tasks/{'0' * 32}", {"do": "restore"})).status == 404
+
+
+async def test_only_what_was_typed_over_is_a_persons_edit(page: TaskPage) -> None:
+    ref = await page.task(due="2026-12-24", estimate_minutes=30)
+    path = f"/tasks/{ref}"
+    fields = {"do": "edit", **hidden_fields((await page.ask(path)).text, "edit")}
+    typed = {"title": "Write to Ana", "due": "", "estimate_minutes": "2 h"}
+    before = await page.commits()
+    unchanged = {"title": "Write to Ana", "due": "2026-12-24", "estimate_minutes": "30 min"}
+    await page.follow(await page.ask(path, fields | unchanged))
+    assert await page.commits() == before
+    await page.follow(await page.ask(path, fields | typed))
+    task = await page.shown(ref)
+    assert (task.title, task.due, task.estimate_minutes) == ("Write to Ana", None, 120)
+    for wrong in ({"title": " "}, {"due": "someday"}):
+        assert (await page.ask(path, fields | typed | wrong)).status == 409
+
+
+async def test_each_field_says_what_is_wrong_with_it_and_keeps_what_was_typed(page: TaskPage) -> None:
+    ref = await page.task()
+    path = f"/tasks/{ref}"
+    before, shown = await page.commits(), (await page.ask(path)).text
+    title = "x" * (TITLE_CHARS_MAX + 1)
+    typed = {"title": title, "due": "some <day>", "estimate_minutes": "long", "labels": "y" * 101}
+    answer = await page.ask(path, {"do": "edit", **hidden_fields(shown, "edit"), **typed})
+    assert answer.status == 409
+    faults = dict(re.findall(r'class="fault" id="e-edit-(\w+)" role="alert"><bdi>(.*?)</bdi>', answer.text))
+    assert faults.keys() == typed.keys()
+    assert "401 characters is longer than 400" in faults["title"]
+    assert f'value="{title}"' in answer.text
+    assert 'aria-describedby="e-edit-due" autocomplete="off" value="some &lt;day&gt;"' in answer.text
+    assert answer.text.count("autofocus") == 1
+    assert re.search(r'<details id="edit" open>', answer.text)
+    for form, words in (
+        ({"do": "item", "title": "z" * 401}, "401 characters"),
+        ({"do": "note", "note": " "}, "a note cannot be empty"),
+        ({"do": "status", "status": "ON HOLD", **_status_base(shown)}, "This status needs a reason"),
+    ):
+        refused = await page.ask(path, form)
+        assert (refused.status, words in refused.text) == (409, True)
+    assert await page.commits() == before
+    exact = {"do": "edit", **hidden_fields(shown, "edit"), "title": title[:-1]}
+    await page.follow(await page.ask(path, exact))
+    assert (await page.shown(ref)).title == title[:-1]
+
+
+def _status_base(text: str) -> dict[str, str]:
+    return {"base": hidden_fields(text, "status")["base"]}
+
+
+async def test_a_refused_form_still_counts_against_what_it_was_typed_on(page: TaskPage) -> None:
+    ref = await page.task()
+    path = f"/tasks/{ref}"
+    typed = {"do": "edit", **hidden_fields((await page.ask(path)).text, "edit")}
+    typed |= {"title": "Write to Ana", "due": "someday"}
+    other = TaskEdit(title="Write to Bea")
+    await page.store.write(lambda tx: task_use_cases.edit(tx, ref, other))
+    again = {"do": "edit", **hidden_fields((await page.ask(path, typed)).text, "edit")}
+    await page.follow(await page.ask(path, again | {"title": "Write to Ana", "due": "2027-03-01"}))
+    task = await page.shown(ref)
+    assert (task.title, task.due, task.conflicts) == ("Write to Bea", "2027-03-01", [])
+
+
+async def test_a_task_reads_as_what_it_is_how_it_stands_and_who_works_on_it(page: TaskPage) -> None:
+    ref, other = await page.task(estimate_minutes=180, due="2020-01-01"), await page.task(title="Post it")
+    path = f"/tasks/{ref}"
+    human_input, timer = HumanInput(page.now_ms, UTC, "en"), NewTimer("1 hour ago", "Called <b>her")
+    await page.store.write(lambda tx: time_records.start(tx, ref, timer, human_input))
+    await page.store.write(lambda tx: time_records.stop(tx, Stop(), human_input))
+    await page.store.write(lambda tx: links.add(tx, ref, NewLink("blocks", other)))
+    for status, reason in (("IN PROGRESS", None), ("BLOCKED", "No <stamps>")):
+        edit = TaskEdit(status=status, reason=reason)
+        await page.store.write(partial(task_use_cases.edit, ref=ref, change=edit))
+    assert "Create an agent" in (await page.ask(path)).text
+    await page.store.write(lambda tx: lifecycle.create_agent(tx, ref, "rules", name="Laura <b>"))
+    page.outlook = Outlook(60.0, sentence("nothing-new", "nothing new"))
+    text = (await page.ask(path)).text
+    for words in (
+        '<span class="mark ">blocked</span> <span class="mark red">overdue: 1 Jan 2020</span>',
+        "<bdi>1 h of 3 h</bdi>",
+        "<bdi>because: No &lt;stamps&gt;</bdi>",
+        "<bdi>Laura &lt;b&gt;</bdi></a> · <bdi>run",
+        "<bdi>Called &lt;b&gt;her</bdi>",
+        f'<span class="sub">blocks</span> <a href="/tasks/{other}"><bdi>Post it</bdi></a>',
+        '<span class="label">in progress</span>',
+        f'<a href="/tasks/{ref}/timeline">',
+    ):
+        assert words in text
+    assert "Create an agent" not in text
+    # All that changes a task is folded away, but for what adds to it.
+    assert re.findall(r'<details id="(\w+)" >', text) == ["status", "edit"]
+
+
+async def test_an_item_says_who_ticked_it_and_goes_to_the_list_that_was_chosen(page: TaskPage) -> None:
+    ref = await page.task()
+    path = f"/tasks/{ref}"
+    for title in ("Paper", "Post"):
+        await page.store.write(partial(checklists.add, ref=ref, new=NewChecklist(title)))
+    shown = await page.follow(await page.ask(path, {"do": "item", "title": "Stamps", "checklist": "Post"}))
+    assert '<span class="count">0/1</span>' in shown.text
+    answer = await page.ask(path, {"do": "tick", **hidden_fields(shown.text, "tick")})
+    shown = await page.follow(answer)
+    item = (await page.shown(ref)).checklists[1].items[0]
+    assert answer.headers["Location"] == f"{path}#i-{item.id}"
+    assert "<bdi>checked by you" in shown.text
+
+
+async def test_an_old_note_that_evidence_names_is_on_the_page(page: TaskPage) -> None:
+    ref, other = await page.task(), await page.task()
+    for number in range(NOTES_SHOWN + 2):
+        entry = NewEntry(f"Note {number}.", f"2026-01-01T00:00:{number:02}Z")
+        await page.store.write(partial(entries.add, ref=ref, new=entry))
+    task = await page.shown(ref)
+    first, second = task.entries[:2]
+    text = (await page.ask(f"/tasks/{ref}")).text
+    assert ("Note 0." in text, "Note 2." in text, "Show 2 older notes" in text) == (False, True, True)
+    named = await page.ask(f"/tasks/{ref}?note={first.id}")
+    assert (f'id="n-{first.id}"' in named.text, "Note 1." in named.text) == (True, False)
+    # A form keeps what is shown.
+    path = f"/tasks/{ref}?note={first.id}"
+    assert (await page.ask(path, {"do": "note", "note": "New"})).headers["Location"] == f"{path}#notes"
+    everything = (await page.ask(f"/tasks/{ref}?notes=all")).text
+    assert ("Note 0." in everything, "older note" in everything) == (True, False)
+    await page.store.write(lambda tx: entries.remove(tx, second.id))
+    removed = (await page.ask(f"/tasks/{ref}?note={second.id}")).text
+    assert ("Note 1." in removed, "removed</span>" in removed) == (True, True)
+    for wrong in (f"/tasks/{other}?note={first.id}", f"/tasks/{ref}?note={'0' * 32}", f"/tasks/{ref}?note=x"):
+        answer = await page.ask(wrong)
+        assert (answer.status, "Note 0." in answer.text) == (200, False)
+
+
+async def test_labels_are_added_and_taken_away_a_line_each(page: TaskPage) -> None:
+    ref = await page.task()
+    edit = TaskEdit(add_labels=["home, sweet", "paper"], category="Office")
+    await page.store.write(lambda tx: task_use_cases.edit(tx, ref, edit))
+    hidden = hidden_fields((await page.ask(f"/tasks/{ref}")).text, "edit")
+    typed = hidden | {"do": "edit", "title": "Write to Ana", "due": "", "estimate_minutes": ""}
+    typed |= {"category": "Family", "labels": "home, sweet\r\npost\r\n"}
+    await page.follow(await page.ask(f"/tasks/{ref}", typed))
+    task = await page.shown(ref)
+    assert (task.category, sorted(task.labels)) == ("Family", ["home, sweet", "post"])
+
+
+async def test_a_refused_note_of_several_lines_stays_as_it_was_typed(page: TaskPage) -> None:
+    ref = await page.task()
+    object.__setattr__(page.services, "floor", DiskFloor(page.folder, 1 << 60))
+    typed = "\r\n\tTwo <photos>.\r\nBoth new.\r\n"
+    answer = await page.ask(f"/tasks/{ref}", {"do": "note", "note": typed})
+    assert answer.status == 409
+    assert 'rows="2">\n\n\tTwo &lt;photos&gt;.\nBoth new.\n</textarea>' in answer.text
+
+
+async def test_a_conflict_is_settled_by_keeping_one_of_the_values(page: TaskPage) -> None:
+    ref = await page.task()
+    task = await page.shown(ref)
+    for title in ("Write to Bea", "Write to Cleo"):
+        edit = TaskEdit(title=title, base=task.vector_clock)
+        await page.store.write(partial(task_use_cases.edit, ref=ref, change=edit))
+    text = (await page.ask(f"/tasks/{ref}")).text
+    assert "Devices changed this while apart" in text
+    forms = [form for form in re.findall(r"<form.*?</form>", text, re.DOTALL) if 'value="keep"' in form]
+    assert len(forms) == 2
+    shown_first = "Write to Cleo" in forms[0]
+    hidden = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', forms[1]))
+    keep = {"do": "keep"} | {name: value.replace("&#34;", '"') for name, value in hidden.items()}
+    for wrong in ({"n": "0"}, {"n": "x"}, {"n": "\u00b2"}, {"base": "{"}):
+        assert (await page.ask(f"/tasks/{ref}", keep | wrong)).status == 400
+    assert (await page.ask(f"/tasks/{ref}", keep | {"n": "7"})).status == 409
+    answer = await page.follow(await page.ask(f"/tasks/{ref}", keep))
+    assert "Devices changed this while apart" not in answer.text
+    task = await page.shown(ref)
+    assert (task.title, task.conflicts) == ("Write to Bea" if shown_first else "Write to Cleo", [])
+    # An old tab shows what was settled since.
+    assert (await page.ask(f"/tasks/{ref}", keep)).status == 409
