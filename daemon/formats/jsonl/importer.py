@@ -3,7 +3,7 @@
 Never writes a part of an entity without the rest of it: a part is one transaction.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import count
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ from store.queries.field_changes import operations_touching_each
 from store.sentence import Sentence, sentence
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction
-from syncproto.ids import EntityId
+from syncproto.ids import DeviceId, EntityId
 from syncproto.vector_clock import EMPTY_CLOCK, Head, VectorClock
 
 # Well below what a commit may contain: the cost of an operation besides its values and origin is estimated.
@@ -31,9 +31,14 @@ _COMMIT_OPERATIONS = 512
 _AROUND_BYTES = 400
 _AROUND_ITEMS = 48
 
+_AGENT_KIND, _AGENT_HOME = "agent", "home_device_id"
+
 _PASSKEY = sentence("import-passkey", "a passkey: it is registered on the page, and never by a file")
 _VERDICT = sentence(
     "import-verdict", "a verdict on what needs another device or a passkey: no file can give it"
+)
+_AGENT = sentence(
+    "import-agent", "an agent that works on a device of this journal: no file says what it may do"
 )
 _MEMBERSHIP = sentence("import-other-roster", "the roster of another journal: devices join by pairing alone")
 
@@ -114,6 +119,8 @@ def _plan_part(snapshot: Snapshot, part: EntityPart) -> tuple[ImportResult, list
         comparison = _compare_with_journal(placed.whole, merges.get(placed.whole.id), confirmations)
         if comparison.is_new and _is_verdict_of_devices(snapshot, placed.whole):
             comparison = _Comparison(None, False, _VERDICT)
+        if comparison.job is not None and _is_agent_of_devices(snapshot, placed.whole):
+            comparison = _Comparison(None, False, _AGENT)
         result += _count(placed, comparison)
         if comparison.job is not None:
             jobs.append(comparison.job)
@@ -164,8 +171,25 @@ def _is_verdict_of_devices(snapshot: Snapshot, entity_record: EntityRecord) -> b
     values = entity_record.current.get("item_id", ()) if entity_record.kind == DECISION else ()
     items = (recorded_value.value for recorded_value in values)
     needed = (snapshot.requirement_of(EntityId(item)) for item in items if isinstance(item, bytes))
-    homes = {requirement.home for requirement in needed if requirement is not None}
-    return bool(homes) and any(snapshot.device_of(head.replica) in homes for head in snapshot.vector())
+    return _has_written(snapshot, {requirement.home for requirement in needed if requirement is not None})
+
+
+def _is_agent_of_devices(snapshot: Snapshot, entity_record: EntityRecord) -> bool:
+    """Report whether this is an agent whose home, here or in the file, is a device of this journal.
+
+    Signed here, what it may do would be what a person said on this device, and could be looser than before.
+    """
+    entity = snapshot.entity(entity_record.id)
+    if _AGENT_KIND not in (entity_record.kind, None if entity is None else entity.kind):
+        return False
+    values = [recorded_value.value for recorded_value in entity_record.current.get(_AGENT_HOME, ())]
+    values += [version.value for version in ([] if entity is None else entity.versions(_AGENT_HOME))]
+    return _has_written(snapshot, {DeviceId(value) for value in values if isinstance(value, bytes)})
+
+
+def _has_written(snapshot: Snapshot, devices: Collection[DeviceId]) -> bool:
+    """Report whether one of some devices has written to this journal."""
+    return bool(devices) and any(snapshot.device_of(head.replica) in devices for head in snapshot.vector())
 
 
 def _count(placed: LocatedEntity, comparison: _Comparison) -> ImportResult:
