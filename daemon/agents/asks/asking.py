@@ -15,6 +15,7 @@ from daemon.agents.asks.ask_record import (
     Ask,
     genuine_use,
     grant_of_use,
+    hash_of_args,
     is_withdrawn,
     read_ask,
     use_id,
@@ -98,7 +99,9 @@ def make_ask(tx: Transaction, agent: EntityId, request: NewAsk) -> EntityId:
     identifier = ask_id(agent, request.key, tx.device, needed)
     before = read_ask(tx, identifier)
     if before is not None:
-        if (before.name, before.args, before.options) != (request.name, request.args, tuple(request.options)):
+        # For Python 1 and true are equal; their hashes differ.
+        args_hash = hash_of_args(request.name, request.args, before.replica)
+        if (before.args_hash, before.options) != (args_hash, tuple(request.options)):
             raise Refused(
                 RefusalCode.CONFLICT,
                 sentence("ask-key-reused", "the agent asked something else as {key!r}", key=request.key[:80]),
