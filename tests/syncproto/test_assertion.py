@@ -88,6 +88,13 @@ def test_an_assertion_of_another_key_does_not_count(authenticator: Authenticator
     assert not is_asserted(claimed, authenticator.passkey, CHALLENGE)
 
 
+def test_an_assertion_that_names_another_passkey_does_not_count(authenticator: Authenticator) -> None:
+    other = Authenticator.with_ed25519(2).passkey
+    assert not is_asserted(
+        authenticator.answer(CHALLENGE)._replace(passkey=other.id), authenticator.passkey, CHALLENGE
+    )
+
+
 @given(
     st.sampled_from(MAKERS), st.sampled_from(("authenticator_data", "client_data", "signature")), st.data()
 )

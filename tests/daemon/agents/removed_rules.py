@@ -3,7 +3,9 @@
 Never changes the tree itself. A text that does not occur exactly once is an error of the row.
 """
 
+from tests.daemon.agents.removed_doors import REMOVED_DOORS
 from tests.daemon.agents.removed_needs import REMOVED_NEEDS, Removed
+from tests.daemon.agents.removed_proofs import REMOVED_PROOFS
 
 FOLD, VERSIONS = "store/fold/entity_state.py", "store/fold/field_versions.py"
 CONDITIONAL, LIVENESS, WRITER = (
@@ -390,4 +392,6 @@ TABLE = (
         WISH_TESTS,
     ),
     *REMOVED_NEEDS,
+    *REMOVED_DOORS,
+    *REMOVED_PROOFS,
 )

@@ -202,3 +202,15 @@ def test_nothing_is_used_once_the_task_of_the_agent_is_removed(a: Home, agent: E
     decide(a, identifier, Verdict.CONFIRMED)
     a.set(task, **{DELETED: True})
     assert use(a, identifier, details(a, identifier).args_hash).result is UseResult.POLICY_CHANGED
+
+
+def test_a_later_write_of_the_agents_own_device_asks_nothing_else(a: Home, agent: EntityId):
+    """It says all that an ask says, under its id, and is signed by its home: but it creates nothing."""
+    identifier = ask(a, agent)
+    decide(a, identifier, Verdict.CONFIRMED)
+    stored = a.entity(identifier)
+    fields = {name: stored.value(name) for name in stored.fields()} | {"args": {"to": "eve@example.org"}}
+    a.write(lambda tx: tx.commit([EntityWrite(identifier, "ask", fields)], by=AuthorKind.AGENT, agent=agent))
+    view = details(a, identifier)
+    assert (view.state, view.args) == ("permitted", ARGS)
+    assert use(a, identifier, view.args_hash).args == ARGS

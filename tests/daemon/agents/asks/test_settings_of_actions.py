@@ -11,6 +11,8 @@ from daemon.agents.person.standing_rules import NewStandingRule
 from daemon.agents.tools.agent_record import agent_id
 from daemon.refusal import Refused
 from store.fold.verdicts import Verdict
+from store.transaction import EntityWrite
+from syncproto.codec import Value
 from syncproto.ids import EntityId, id_to_text
 from tests.daemon.agents.asks.test_asks import ask, decide, details
 from tests.support.fleet import DAY_MS, Fleet, Home
@@ -147,3 +149,15 @@ def test_no_setting_is_kept_for_what_names_no_action(a: Home, claude: EntityId, 
         set_policy(a, claude, name, "denied")
     with pytest.raises(Refused, match="waits, or is denied"):
         set_policy(a, claude, "deploy", "immediate")
+
+
+@pytest.mark.parametrize("setting", ["any ", "ANY", "", 1, True, ["any"], b"any"])
+def test_a_setting_that_cannot_be_read_asks_for_the_most_and_a_policy_denies(
+    a: Home, claude: EntityId, setting: Value
+):
+    """As a newer version may write it, or a member that went wrong."""
+    a.write(lambda tx: tx.commit([EntityWrite(claude, "agent", {"presence/send_mail": setting})]))
+    assert details(a, ask(a, claude, name="send_mail")).presence == "passkey"
+    a.write(lambda tx: tx.commit([EntityWrite(claude, "agent", {"policy/deploy": setting})]))
+    with pytest.raises(Refused, match="denied this agent the action"):
+        ask(a, claude, name="deploy", key="2")

@@ -162,6 +162,20 @@ async def test_a_program_reads_each_verdict_once_and_only_its_own(api: Api) -> N
     assert [listed["set"] for listed in anew["sets"]] == [proposed["set"]]
 
 
+async def test_a_program_is_told_of_verdicts_on_asks_of_its_own_alone(api: Api) -> None:
+    ask_of_each: dict[str, dict[str, Any]] = {}
+    for name in ("Claude", "Codex"):
+        await api.ask("POST", "/v1/external-agents", {"name": name, "scope": "none"})
+        ask = {"name": "send_mail", "args": {}, "title": "Mail Ana", "not_after": START_MS + DAY_MS}
+        ask_of_each[name] = (await api.ask("POST", "/v1/asks", ask | {"agent": name, "key": "k"})).json
+        await decide(api, {"item": ask_of_each[name]["ask_id"], "args_hash": ask_of_each[name]["args_hash"]})
+    for name, ask in ask_of_each.items():
+        answer = (await api.ask("GET", f"/v1/verdicts?agent={name}&after=0")).json
+        assert [(listed["ask_id"], listed["state"]) for listed in answer["asks"]] == [
+            (ask["ask_id"], "permitted")
+        ]
+
+
 async def test_a_program_that_waits_is_answered_by_the_verdict(api: Api) -> None:
     await api.ask("POST", "/v1/external-agents", {"name": "Claude"})
     item = (await propose(api, "Claude")).json["items"][0]
