@@ -1,6 +1,6 @@
 """A standing rule from end to end: written on one device, used where the agent works, revoked on the other.
 
-Never repeats what tests/daemon/agents/standing asks of the rule itself.
+Never repeats what tests/daemon/agents/standing_rules asks of the rule itself.
 """
 
 from typing import Any

@@ -5,10 +5,10 @@ Never goes through a socket: tests of the routes do.
 
 from typing import Any
 
-from daemon.agents.asks import ask_decisions, ask_views, asking
+from daemon.agents.asks import ask_decisions, ask_requests, ask_views
 from daemon.agents.asks.ask_record import read_ask
+from daemon.agents.asks.ask_requests import NewAsk, UsedPermission
 from daemon.agents.asks.ask_views import AskDetails
-from daemon.agents.asks.asking import NewAsk, UsedPermission
 from daemon.agents.deciding.decision_result import DecisionResult
 from store.fold.verdicts import Verdict
 from store.snapshot import Snapshot
@@ -28,7 +28,7 @@ def asked(home: Home, agent: EntityId, key: str = "mail 1", **changed: Any) -> E
         "key": key,
         "not_after": home.now_ms() + DAY_MS,
     }
-    return home.write(lambda tx: asking.make_ask(tx, agent, NewAsk(**(fields | changed))))
+    return home.write(lambda tx: ask_requests.make_ask(tx, agent, NewAsk(**(fields | changed))))
 
 
 def decided(home: Home, ask: EntityId, verdict: Verdict, **how: Any) -> DecisionResult:
@@ -53,4 +53,4 @@ def used(
 ) -> UsedPermission:
     """Use a permission, with the arguments that are shown if no others are given."""
     wanted = bytes.fromhex(details(home, ask).args_hash) if args_hash is None else args_hash
-    return home.write(lambda tx: asking.use_permission(tx, ask, wanted, execution))
+    return home.write(lambda tx: ask_requests.use_permission(tx, ask, wanted, execution))

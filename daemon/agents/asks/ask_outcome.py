@@ -18,7 +18,7 @@ from daemon.agents.asks.ask_record import (
 )
 from daemon.agents.asks.standing_permission import rule_behind
 from daemon.agents.asks.use_rule import Permission, UsedBy
-from daemon.agents.standing.rule_record import StandingRule
+from daemon.agents.standing_rules.rule_record import StandingRule
 from store.fold.item import Decision
 from store.fold.verdicts import UNDECIDED, DecisionStatus, ItemStatus
 from store.local.granted_uses import granted_use

@@ -6,9 +6,9 @@ Never decides for a person: any decision of a person outranks it, and it comes f
 from typing import Final
 
 from daemon.agents.asks.ask_record import Ask
-from daemon.agents.standing.pattern import matches
-from daemon.agents.standing.rule_record import StandingRule, read_rule, rules_standing_on
-from daemon.agents.standing.rule_uses import may_use, use_fields
+from daemon.agents.standing_rules.argument_pattern import matches
+from daemon.agents.standing_rules.rule_record import StandingRule, read_rule, rules_standing_on
+from daemon.agents.standing_rules.rule_uses import may_use, use_fields
 from store.fold.item import Decision
 from store.fold.verdicts import Verdict
 from store.snapshot import Snapshot

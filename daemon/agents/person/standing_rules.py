@@ -8,8 +8,8 @@ from typing import Annotated, Any, Final
 from msgspec import Meta, Struct
 
 from daemon.agents.asks.ask_bounds import require_keepable
-from daemon.agents.standing.pattern import Pattern
-from daemon.agents.standing.rule_record import (
+from daemon.agents.standing_rules.argument_pattern import Pattern
+from daemon.agents.standing_rules.rule_record import (
     STANDING_RULE,
     RuleTerms,
     StandingRule,
@@ -19,7 +19,7 @@ from daemon.agents.standing.rule_record import (
     rules_on,
     rules_standing_on,
 )
-from daemon.agents.standing.rule_uses import OF_RULE, uses_on_day
+from daemon.agents.standing_rules.rule_uses import OF_RULE, uses_on_day
 from daemon.agents.tools.actions import ACTION_CHARS_MAX
 from daemon.agents.tools.agent_record import DESTROYED, load_any_agent
 from daemon.agents.tools.policy import denies_action

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from daemon.agents.asks.ask_outcome import outcome_from
 from daemon.agents.asks.ask_record import Ask, grant_of_use, is_use_of, is_withdrawn
 from daemon.agents.asks.standing_permission import rule_if_permitting
-from daemon.agents.standing.rule_record import StandingRule, rule_in
+from daemon.agents.standing_rules.rule_record import StandingRule, rule_in
 from store.fold.item import Decision
 from store.fold.verdicts import DecisionStatus, ItemStatus, Verdict, deciding_opinions, item_status_from
 from store.queries.asks import SignedWrite

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from daemon.agents.asks.ask_record import Ask, ask_in, order_of_writes
 from daemon.agents.receipts.receipt_form import Fact, ReceiptFault
 from daemon.agents.receipts.signed_verdicts import SignedDecision, judge_ask, judge_proposal
-from daemon.agents.standing.rule_record import StandingRule
+from daemon.agents.standing_rules.rule_record import StandingRule
 from daemon.agents.tools.arguments import ArgumentFault, Arguments
 from daemon.agents.tools.effects import args_hash, fingerprint_of, item_id, written_entity
 from daemon.agents.tools.presence import ANY

@@ -8,10 +8,10 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from daemon.agents.asks import ask_views, asking
+from daemon.agents.asks import ask_requests, ask_views
 from daemon.agents.asks.ask_record import ASK, read_ask
+from daemon.agents.asks.ask_requests import NewAsk, UsedPermission
 from daemon.agents.asks.ask_views import AskDetails
-from daemon.agents.asks.asking import NewAsk, UsedPermission
 from daemon.agents.person.external_agents import find_any_agent
 from daemon.control.route import CREATED, Call, Nothing, ReadHandler, Route, WriteHandler
 from daemon.journal.references import entities
@@ -41,14 +41,14 @@ class Use(Struct, frozen=True, forbid_unknown_fields=True):
 
     agent: AgentRef
     args_hash: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
-    execution_id: Annotated[str, Meta(min_length=1, max_length=asking.EXECUTION_CHARS_MAX)]
+    execution_id: Annotated[str, Meta(min_length=1, max_length=ask_requests.EXECUTION_CHARS_MAX)]
 
 
 class Withdrawal(Struct, frozen=True, forbid_unknown_fields=True):
     """The agent that asked, by its name, or its task, and why it takes its ask back."""
 
     agent: AgentRef
-    reason: Annotated[str, Meta(max_length=asking.WHY_CHARS_MAX)] = ""
+    reason: Annotated[str, Meta(max_length=ask_requests.WHY_CHARS_MAX)] = ""
 
 
 def routes(now_ms: Callable[[], int]) -> list[Route]:
@@ -76,7 +76,7 @@ class _AskHandlers:
         self._now_ms = now_ms
 
     def make(self, tx: Transaction, call: Call[NewAsk, Nothing]) -> AskDetails:
-        return self._details(tx, asking.make_ask(tx, find_any_agent(tx, call.body.agent), call.body))
+        return self._details(tx, ask_requests.make_ask(tx, find_any_agent(tx, call.body.agent), call.body))
 
     def list(self, snapshot: Snapshot, call: Call[Nothing, AsksQuery]) -> list[AskDetails]:
         agent = None if call.query.agent is None else find_any_agent(snapshot, call.query.agent)
@@ -88,11 +88,11 @@ class _AskHandlers:
     def use(self, tx: Transaction, call: Call[Use, Nothing]) -> UsedPermission:
         body = call.body
         ask = _find_own_ask(tx, call.ref, body.agent)
-        return asking.use_permission(tx, ask, bytes.fromhex(body.args_hash), body.execution_id)
+        return ask_requests.use_permission(tx, ask, bytes.fromhex(body.args_hash), body.execution_id)
 
     def withdraw(self, tx: Transaction, call: Call[Withdrawal, Nothing]) -> AskDetails:
         ask = _find_own_ask(tx, call.ref, call.body.agent)
-        return self._details(tx, asking.withdraw(tx, ask, call.body.reason).id)
+        return self._details(tx, ask_requests.withdraw(tx, ask, call.body.reason).id)
 
     def _details(self, snapshot: Snapshot, ask: EntityId) -> AskDetails:
         stored = read_ask(snapshot, ask)

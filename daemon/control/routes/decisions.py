@@ -34,9 +34,9 @@ from daemon.agents.deciding.verdict_requests import (
     decide_item,
 )
 from daemon.agents.deciding.waiting_items import PendingItem
-from daemon.agents.person import decided
+from daemon.agents.person import full_history
 from daemon.agents.person.external_agents import find_any_agent
-from daemon.agents.receipts.making import make_receipt
+from daemon.agents.receipts.receipt_builder import make_receipt
 from daemon.agents.receipts.receipt_form import ReceiptFault
 from daemon.agents.running.note_evidence import with_note_evidence
 from daemon.control.route import AsyncHandler, Call, Nothing, ReadHandler, Route
@@ -180,7 +180,7 @@ class DecisionRoutes:
 
     def _decisions(self, snapshot: Snapshot, call: Call[Nothing, DecidedQuery]) -> list[DecisionRecord]:
         query = call.query
-        return decided.list_decided(
+        return full_history.list_decided(
             snapshot, self._now_ms(), task=query.task or None, before=query.before, limit=query.limit
         )
 

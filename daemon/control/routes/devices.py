@@ -12,7 +12,7 @@ from daemon.journal import change_log
 from daemon.peers.exchange_days import ExchangeDay
 from daemon.peers.linking.device_states import AdmittedDevices, DeviceState, Goodbye, SyncReport
 from daemon.peers.linking.replication_status import Whereabouts
-from daemon.peers.mailboxes.holdings import MailboxHolding
+from daemon.peers.mailboxes.mailbox_contents import MailboxHolding
 from daemon.peers.network import PeerNetwork
 from daemon.peers.pairing.invitations import InvitationState, Invited, JoinedDevice
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from daemon.agents.person import standing_rules
 from daemon.agents.person.external_agents import find_any_agent
 from daemon.agents.person.standing_rules import NewStandingRule, StandingRuleDetails
-from daemon.agents.standing.rule_record import STANDING_RULE
+from daemon.agents.standing_rules.rule_record import STANDING_RULE
 from daemon.control.route import CREATED, Call, Nothing, ReadHandler, Route, WriteHandler
 from daemon.journal.human_input import HumanInput
 from daemon.journal.references import entities

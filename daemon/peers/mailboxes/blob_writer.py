@@ -12,9 +12,9 @@ from typing import NamedTuple
 import structlog
 
 from daemon.clock import Clock
-from daemon.peers.mailboxes import sight
+from daemon.peers.mailboxes import blob_reader
+from daemon.peers.mailboxes.blob_reader import BlobView, Eyes, HaveView, Judgement
 from daemon.peers.mailboxes.carrier import Carrier
-from daemon.peers.mailboxes.sight import BlobView, Eyes, HaveView, Judgement
 from store.local import mailboxes
 from store.local.mailboxes import Holder, NoticedHave
 from store.log import pages
@@ -222,7 +222,7 @@ class BlobWriter:
                 page = pages.page_of_positions(
                     snapshot.log, exchange_rule.positions_of(remaining), PAGE_BYTES_MAX
                 )
-                return page.commits, page.end, *sight.bits_of(snapshot.log, decode_page(page.commits))
+                return page.commits, page.end, *blob_reader.bits_of(snapshot.log, decode_page(page.commits))
 
             page, end, brings, needs = await self._db.read(read)
             write &= ~((1 << (end + 1)) - 1)

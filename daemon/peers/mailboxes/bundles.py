@@ -10,11 +10,11 @@ from msgspec import Struct
 
 from daemon import files
 from daemon.clock import Clock
+from daemon.peers.mailboxes.blob_reader import Judgement
 from daemon.peers.mailboxes.blob_writer import MailboxSight
 from daemon.peers.mailboxes.bundle_file import BundleReader, BundleWriter
 from daemon.peers.mailboxes.carrier import Carrier, CarrierFault
 from daemon.peers.mailboxes.mailboxes import Mailboxes
-from daemon.peers.mailboxes.sight import Judgement
 from daemon.peers.mailboxes.visit import MailboxVisit
 from daemon.peers.roster.cache import RosterCache
 from daemon.peers.roster.member_records import Member

@@ -6,7 +6,7 @@ Never takes the word of one holder for another one: if a data folder was copied,
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from daemon.peers.mailboxes.sight import BlobView, HaveView
+from daemon.peers.mailboxes.blob_reader import BlobView, HaveView
 from store.local import mailboxes, peer_records
 from store.local.mailboxes import Holder, NoticedHave
 from store.local.peer_records import PeerContact

@@ -14,13 +14,13 @@ from msgspec import Struct
 from daemon.backoff import Backoff, FailureCount
 from daemon.clock import Clock
 from daemon.config import MailboxSettings
+from daemon.peers.mailboxes.blob_reader import Judgement
 from daemon.peers.mailboxes.blob_writer import MailboxSight, OwnDevice
 from daemon.peers.mailboxes.carrier import Carrier, CarrierFault, RingingCarrier
 from daemon.peers.mailboxes.carrier_choice import Access, CarrierChoice
 from daemon.peers.mailboxes.holders import Comparison
-from daemon.peers.mailboxes.holdings import MailboxHolding, SeenMailbox, find_holdings
+from daemon.peers.mailboxes.mailbox_contents import MailboxHolding, SeenMailbox, find_holdings
 from daemon.peers.mailboxes.sealing_key_file import DAY_MS, SealingKeyFile
-from daemon.peers.mailboxes.sight import Judgement
 from daemon.peers.mailboxes.visit import MailboxVisit, VisitCounts
 from daemon.peers.roster import member_records
 from daemon.peers.roster.cache import RosterCache

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import structlog
 
 from daemon.clock import Clock
-from daemon.peers.mailboxes import holders, sight
+from daemon.peers.mailboxes import blob_reader, holders
+from daemon.peers.mailboxes.blob_reader import BlobView, Eyes, Judgement, Opened
 from daemon.peers.mailboxes.blob_writer import BlobWriter, MailboxSight, OwnDevice
 from daemon.peers.mailboxes.carrier import Carrier, CarrierFault, ListedBlob
 from daemon.peers.mailboxes.holders import Comparison, SeenHave
-from daemon.peers.mailboxes.sight import BlobView, Eyes, Judgement, Opened
 from daemon.peers.roster import member_records
 from daemon.peers.roster.member_records import Member
 from store.local import brought_commits, mailboxes
@@ -141,7 +141,7 @@ class MailboxVisit:
     async def _make_eyes(self) -> Eyes:
         vault = await self._db.read(lambda snapshot: snapshot.vault())
         assert vault is not None, "a mailbox before the first start was over"
-        return sight.make_eyes(vault, self._own.keys, [*self._members.values(), self._own_member])
+        return blob_reader.make_eyes(vault, self._own.keys, [*self._members.values(), self._own_member])
 
     def _make_writer(self, eyes: Eyes) -> BlobWriter:
         return BlobWriter(
@@ -207,7 +207,7 @@ class MailboxVisit:
         if raw is None:
             self._sight.views[listed.name] = BlobView(listed.mark, Judgement.UNREADABLE)
             return
-        opened = await asyncio.to_thread(sight.open_blob, raw, eyes)
+        opened = await asyncio.to_thread(blob_reader.open_blob, raw, eyes)
         if isinstance(opened, Judgement):
             view = BlobView(listed.mark, opened, digest=self._knowledge)
         elif opened.have is not None:
@@ -234,7 +234,7 @@ class MailboxVisit:
             if accepted.new_commits:
                 end = transaction.feed_end()
                 brought_commits.note_brought(transaction, self._name, end_before + 1, end)
-            return accepted.new_commits, *sight.bits_of(transaction.log, decoded)
+            return accepted.new_commits, *blob_reader.bits_of(transaction.log, decoded)
 
         readers = opened.blob.readers
         try:

@@ -8,7 +8,7 @@ from typing import Final
 
 from aiohttp import web
 
-from daemon.agents.person import decided
+from daemon.agents.person import full_history
 from daemon.refusal import Refused
 from daemon.web.card.verdict_form import Outcome, decide_form
 from daemon.web.forms import read_form
@@ -47,7 +47,7 @@ class _History:
         records, fault = [], ""
         try:
             records = await self._services.store.read(
-                lambda snapshot: decided.list_decided(
+                lambda snapshot: full_history.list_decided(
                     snapshot, now_ms, task=task or None, before=before, limit=SHOWN_MAX
                 )
             )

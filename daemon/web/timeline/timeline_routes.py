@@ -9,7 +9,7 @@ from typing import Final
 from aiohttp import web
 
 from daemon.agents.deciding.decision_history import DECISIONS_LISTED_MAX, DecisionRecord
-from daemon.agents.person import decided
+from daemon.agents.person import full_history
 from daemon.journal.task_timeline import Timeline, task_timeline
 from daemon.refusal import Refused
 from daemon.web.page_answer import page_answer
@@ -37,7 +37,7 @@ class _Timelines:
 
         def read(snapshot: Snapshot) -> tuple[Timeline, list[DecisionRecord]]:
             timeline = task_timeline(snapshot, ref, before=before)
-            records = decided.list_decided(
+            records = full_history.list_decided(
                 snapshot, now_ms, task=ref, before=before, limit=DECISIONS_LISTED_MAX
             )
             return timeline, records

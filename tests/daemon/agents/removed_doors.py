@@ -14,7 +14,7 @@ ADMITTING, AUTHENTIC = "daemon/agents/person/external_agents.py", "daemon/agents
 PROPOSING, VIEWS = "daemon/agents/outside/proposals.py", "daemon/agents/outside/proposal_views.py"
 READING, OWN = "daemon/agents/outside/readable_tasks.py", "daemon/agents/outside/own_requests.py"
 TOLD, ATTENTION = "daemon/agents/outside/verdicts.py", "daemon/agents/deciding/attention.py"
-ASKING, RECORD = "daemon/agents/asks/asking.py", "daemon/agents/asks/ask_record.py"
+ASKING, RECORD = "daemon/agents/asks/ask_requests.py", "daemon/agents/asks/ask_record.py"
 OUTCOME, DECIDING = "daemon/agents/asks/ask_outcome.py", "daemon/agents/asks/ask_decisions.py"
 BOUNDS, ASK_ROUTES = "daemon/agents/asks/ask_bounds.py", "daemon/control/routes/asks.py"
 
@@ -23,7 +23,7 @@ _OUTSIDE, _ASKS, _ROUTES = (
 )
 ADMISSION_TESTS = f"{_OUTSIDE}/test_admission.py"
 PROPOSAL_TESTS, NEW_TASK_TESTS = f"{_OUTSIDE}/test_proposals.py", f"{_OUTSIDE}/test_new_tasks.py"
-ASK_TESTS, FIRE_TESTS = f"{_ASKS}/test_asks.py", f"{_ASKS}/test_asks_under_fire.py"
+ASK_TESTS, FIRE_TESTS = f"{_ASKS}/test_asks.py", f"{_ASKS}/test_ask_faults.py"
 DISK_TESTS, ACTION_TESTS = f"{_ASKS}/test_disks_put_back.py", f"{_ASKS}/test_settings_of_actions.py"
 CHANGE_TESTS = f"{_ASKS}/test_changed_arguments.py"
 DOOR_TESTS, BAD_ASK_TESTS = f"{_ROUTES}/test_outside.py", f"{_ROUTES}/test_bad_asks.py"

@@ -10,10 +10,16 @@ PRESENCE, NAMES = "store/fold/presence.py", "store/fold/item_name.py"
 PRESENCE_TESTS = "tests/store/fold/test_presence.py"
 USING, ASKS = "daemon/agents/asks/use_rule.py", "tests/daemon/agents/asks"
 USE_TESTS, ASK_TESTS = f"{ASKS}/test_use_histories.py", f"{ASKS}/test_asks.py"
-RULES, PATTERNS = "daemon/agents/standing/rule_record.py", "daemon/agents/standing/pattern.py"
-RULE_USES, PERMITTING = "daemon/agents/standing/rule_uses.py", "daemon/agents/asks/standing_permission.py"
+RULES, PATTERNS = (
+    "daemon/agents/standing_rules/rule_record.py",
+    "daemon/agents/standing_rules/argument_pattern.py",
+)
+RULE_USES, PERMITTING = (
+    "daemon/agents/standing_rules/rule_uses.py",
+    "daemon/agents/asks/standing_permission.py",
+)
 OUTCOMES = "daemon/agents/asks/ask_outcome.py"
-STANDING = "tests/daemon/agents/standing"
+STANDING = "tests/daemon/agents/standing_rules"
 RULE_HISTORIES, RULE_TESTS = f"{STANDING}/test_rule_histories.py", f"{STANDING}/test_standing_rules.py"
 PATTERN_TESTS = f"{STANDING}/test_pattern.py"
 
@@ -282,7 +288,7 @@ REMOVED_NEEDS = (
     ),
     Removed(
         "a rule that comes later leaves the ask to a person",
-        "daemon/agents/asks/asking.py",
+        "daemon/agents/asks/ask_requests.py",
         "            return identifier\n",
         "            permit_by_rule(tx, before)\n            return identifier\n",
         RULE_HISTORIES,

@@ -8,8 +8,8 @@ from typing import Final
 from tests.daemon.agents.removed_needs import Removed
 
 RECORD, IMPORTING = "daemon/agents/asks/ask_record.py", "daemon/formats/jsonl/importer.py"
-RULE, PERMITTING = "daemon/agents/standing/rule_record.py", "daemon/agents/asks/standing_permission.py"
-RECEIPT, FORM = "daemon/agents/receipts/checking.py", "daemon/agents/receipts/receipt_form.py"
+RULE, PERMITTING = "daemon/agents/standing_rules/rule_record.py", "daemon/agents/asks/standing_permission.py"
+RECEIPT, FORM = "daemon/agents/receipts/receipt_check.py", "daemon/agents/receipts/receipt_form.py"
 ASSERTION, PROOF = "syncproto/assertion.py", "daemon/agents/deciding/passkey_proof.py"
 PASSKEYS = "daemon/agents/person/passkeys.py"
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from daemon.agents.asks import ask_views, asking
+from daemon.agents.asks import ask_requests, ask_views
+from daemon.agents.asks.ask_requests import NewAsk
 from daemon.agents.asks.ask_views import AskDetails
-from daemon.agents.asks.asking import NewAsk
 from daemon.agents.person import external_agents
 from store.transaction import Transaction
 from syncproto.ids import id_to_text
@@ -32,7 +32,7 @@ async def ask(page: Page, **more: Any) -> str:
             "key": "mail 1",
             "not_after": tx.now_ms() + DAY_MS,
         }
-        return id_to_text(asking.make_ask(tx, agent, NewAsk(**(fields | more))))
+        return id_to_text(ask_requests.make_ask(tx, agent, NewAsk(**(fields | more))))
 
     return await page.store.write(use)
 

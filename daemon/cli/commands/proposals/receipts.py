@@ -25,7 +25,7 @@ from daemon.files import replace_file
 if TYPE_CHECKING:
     from daemon.cli.terminal.output import Output
 
-_CHECKER: Final = "daemon.agents.receipts.checking"
+_CHECKER: Final = "daemon.agents.receipts.receipt_check"
 """A program of its own: it needs no daemon, and other commands do not import it."""
 _FORM: Final = "daemon.agents.receipts.receipt_form"
 

@@ -20,8 +20,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
-from daemon.agents.asks import ask_decisions, asking
-from daemon.agents.asks.asking import NewAsk, UsedPermission
+from daemon.agents.asks import ask_decisions, ask_requests
+from daemon.agents.asks.ask_requests import NewAsk, UsedPermission
 from daemon.agents.asks.use_rule import UseResult
 from daemon.agents.deciding.passkey_proof import PasskeyNeeded, PasskeyProof
 from daemon.agents.person import external_agents, lifecycle, passkeys, presence_edits
@@ -164,7 +164,7 @@ class History:
             not_after=not_after_ms,
         )
         try:
-            ask = body.home.write(lambda tx: asking.make_ask(tx, self.agent, request))
+            ask = body.home.write(lambda tx: ask_requests.make_ask(tx, self.agent, request))
         except Refused:
             self._require(self._is_paused(body), "an agent that may work could not ask")
             return
@@ -186,7 +186,7 @@ class History:
         body = self.dice.choice(self._homes())
         if body.own and self.dice.random() < 0.1:
             ask = self.dice.choice(sorted(body.own))
-            body.home.write(lambda tx: asking.withdraw(tx, ask))
+            body.home.write(lambda tx: ask_requests.withdraw(tx, ask))
             body.known.withdrawn |= {ask}
 
     def use(self) -> None:
@@ -225,7 +225,7 @@ class History:
         self, body: Body, ask: EntityId, wanted: str, execution: str, *, dies: bool
     ) -> UsedPermission | None:
         def use(tx: Transaction) -> UsedPermission:
-            answer = asking.use_permission(tx, ask, bytes.fromhex(wanted), execution)
+            answer = ask_requests.use_permission(tx, ask, bytes.fromhex(wanted), execution)
             if dies:
                 raise _Killed
             return answer

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from daemon.agents.asks import ask_decisions, ask_views, asking
+from daemon.agents.asks import ask_decisions, ask_requests, ask_views
 from daemon.agents.asks.ask_record import grant_on, read_ask, use_id
-from daemon.agents.asks.asking import NewAsk, UsedPermission
+from daemon.agents.asks.ask_requests import NewAsk, UsedPermission
 from daemon.agents.asks.use_rule import UseResult
 from daemon.agents.deciding.decision_result import DecisionOutcome, DecisionResult
 from daemon.agents.person import lifecycle, presence_edits
@@ -43,7 +43,7 @@ def agent(fleet: Fleet, a: Home, b: Home, task: EntityId) -> EntityId:
 
 
 def ask(home: Home, agent: EntityId, **changed: Any) -> EntityId:
-    return home.write(lambda tx: asking.make_ask(tx, agent, an_ask(home, **changed)))
+    return home.write(lambda tx: ask_requests.make_ask(tx, agent, an_ask(home, **changed)))
 
 
 def decide(home: Home, ask: EntityId, verdict: Verdict, **how: Any) -> DecisionResult:
@@ -62,7 +62,7 @@ def details(home: Home, ask: EntityId) -> ask_views.AskDetails:
 
 def use(home: Home, ask: EntityId, execution: str = "run 1", args_hash: str | None = None) -> UsedPermission:
     wanted = bytes.fromhex(args_hash or details(home, ask).args_hash)
-    return home.write(lambda tx: asking.use_permission(tx, ask, wanted, execution))
+    return home.write(lambda tx: ask_requests.use_permission(tx, ask, wanted, execution))
 
 
 def test_a_yes_from_another_device_is_used_once(fleet: Fleet, a: Home, b: Home, agent: EntityId):
@@ -161,7 +161,7 @@ def test_a_yes_that_was_taken_back_or_withdrawn_grants_nothing(fleet: Fleet, a: 
         decide(a, element, Verdict.CONFIRMED)
     decide(a, identifier, Verdict.UNDONE)
     assert use(a, identifier).result is UseResult.REJECTED
-    a.write(lambda tx: asking.withdraw(tx, other, "not needed"))
+    a.write(lambda tx: ask_requests.withdraw(tx, other, "not needed"))
     assert use(a, other).result is UseResult.WITHDRAWN
     assert decide(a, other, Verdict.CONFIRMED).result is DecisionOutcome.OBSOLETE
 
@@ -171,7 +171,7 @@ def test_what_was_used_is_neither_taken_back_nor_withdrawn(a: Home, agent: Entit
     decide(a, identifier, Verdict.CONFIRMED)
     use(a, identifier)
     assert decide(a, identifier, Verdict.UNDONE).result is DecisionOutcome.OBSOLETE
-    a.write(lambda tx: asking.withdraw(tx, identifier))
+    a.write(lambda tx: ask_requests.withdraw(tx, identifier))
     assert details(a, identifier).state == "used"
     assert use(a, identifier).result is UseResult.GRANTED
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from daemon.agents.asks.ask_record import hash_of_args, read_ask
 from daemon.agents.asks.use_rule import UseResult
 from daemon.agents.person import external_agents
-from daemon.agents.receipts.checking import check_receipt
-from daemon.agents.receipts.making import make_receipt
+from daemon.agents.receipts.receipt_builder import make_receipt
+from daemon.agents.receipts.receipt_check import check_receipt
 from daemon.agents.receipts.receipt_form import ReceiptFault
 from daemon.refusal import Refused
 from store.fold.verdicts import Verdict

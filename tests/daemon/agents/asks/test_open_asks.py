@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from daemon.agents.asks import ask_decisions, ask_views, asking
+from daemon.agents.asks import ask_decisions, ask_requests, ask_views
 from daemon.agents.asks.ask_record import ASK, read_ask
-from daemon.agents.asks.asking import NewAsk
+from daemon.agents.asks.ask_requests import NewAsk
 from daemon.agents.person import lifecycle
 from daemon.agents.tools.agent_record import agent_id
 from store.fold.operations import operations_on
@@ -34,7 +34,7 @@ def ask(home: Home, agent: EntityId, key: str, lifetime_ms: int = DAY_MS) -> Ent
         key=key,
         not_after=home.now_ms() + lifetime_ms,
     )
-    return home.write(lambda tx: asking.make_ask(tx, agent, request))
+    return home.write(lambda tx: ask_requests.make_ask(tx, agent, request))
 
 
 def decide(home: Home, ask: EntityId, verdict: Verdict) -> None:
@@ -70,7 +70,7 @@ def test_what_waits_is_found_whatever_was_decided(fleet: Fleet, a: Home, b: Home
     decide(a, named["refused"], Verdict.REJECTED)
     decide(a, named["disputed"], Verdict.CONFIRMED)
     decide(b, named["disputed"], Verdict.REJECTED)
-    a.write(lambda tx: asking.withdraw(tx, named["withdrawn"]))
+    a.write(lambda tx: ask_requests.withdraw(tx, named["withdrawn"]))
     fleet.sync()
     open_now = {id_to_text(named[key]) for key in ("open", "deferred", "disputed", "short")}
     for home in (a, b):

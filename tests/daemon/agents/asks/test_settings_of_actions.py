@@ -2,7 +2,7 @@
 
 import pytest
 
-from daemon.agents.asks import asking
+from daemon.agents.asks import ask_requests
 from daemon.agents.asks.use_rule import UseResult
 from daemon.agents.deciding.decision_result import DecisionOutcome
 from daemon.agents.person import external_agents, lifecycle, policy_edits, presence_edits, standing_rules
@@ -43,7 +43,7 @@ def shown_settings(home: Home, agent: EntityId) -> tuple[dict[str, str], dict[st
 
 def result_of_use(home: Home, ask_id: EntityId) -> UseResult:
     args_hash = bytes.fromhex(details(home, ask_id).args_hash)
-    return home.write(lambda tx: asking.use_permission(tx, ask_id, args_hash, "run 1")).result
+    return home.write(lambda tx: ask_requests.use_permission(tx, ask_id, args_hash, "run 1")).result
 
 
 def test_an_action_needs_more_than_the_others_however_it_is_spelled(a: Home, claude: EntityId):

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from daemon.agents.asks import ask_decisions, asking
+from daemon.agents.asks import ask_decisions, ask_requests
 from daemon.agents.asks.ask_record import ASK, hash_of_args, read_ask, use_id
+from daemon.agents.asks.ask_requests import NewAsk
 from daemon.agents.asks.ask_views import ask_details
-from daemon.agents.asks.asking import NewAsk
 from daemon.agents.person import lifecycle, presence_edits, standing_rules
 from daemon.agents.person.standing_rules import NewStandingRule
-from daemon.agents.receipts.checking import check_receipt
-from daemon.agents.receipts.making import make_receipt
+from daemon.agents.receipts.receipt_builder import make_receipt
+from daemon.agents.receipts.receipt_check import check_receipt
 from daemon.agents.receipts.receipt_form import Fact, ReceiptFault
 from daemon.agents.receipts.statement import statement_of
 from daemon.agents.tools.agent_record import agent_id
@@ -133,7 +133,7 @@ def make_ask(home: Home, agent: EntityId, key: str = "k") -> EntityId:
     request = NewAsk(
         agent="x", name="run", args=HARMLESS, title="Run", key=key, not_after=home.now_ms() + DAY_MS
     )
-    return home.write(lambda tx: asking.make_ask(tx, agent, request))
+    return home.write(lambda tx: ask_requests.make_ask(tx, agent, request))
 
 
 def make_rule(home: Home, agent: EntityId) -> EntityId:
@@ -146,7 +146,7 @@ def use(home: Home, name: EntityId) -> None:
     def spend(tx: Any) -> str:
         ask = read_ask(tx, name)
         assert ask is not None
-        return asking.use_permission(tx, name, ask.args_hash, "once").result
+        return ask_requests.use_permission(tx, name, ask.args_hash, "once").result
 
     assert home.write(spend) == "granted"
 
@@ -199,7 +199,7 @@ def test_no_rule_is_stated_by_which_nothing_was_permitted(fleet: Fleet, a: Home,
     make_rule(a, agent)
     permitted = make_ask(a, agent)
     other = a.write(
-        lambda tx: asking.make_ask(
+        lambda tx: ask_requests.make_ask(
             tx,
             agent,
             NewAsk(agent="x", name="run", args=HARMFUL, title="R", key="3", not_after=a.now_ms() + DAY_MS),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.agents.asks.ask_record import use_id
-from daemon.agents.receipts.checking import check_receipt
+from daemon.agents.receipts.receipt_check import check_receipt
 from daemon.agents.receipts.receipt_form import FORMAT, VERSION, Fact, ReceiptFault
 from daemon.agents.receipts.statement import statement_of
 from store.fold.item_name import ask_id

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.agents.asks import ask_decisions, asking
+from daemon.agents.asks import ask_decisions, ask_requests
 from daemon.agents.asks.ask_record import read_ask
-from daemon.agents.asks.asking import NewAsk
+from daemon.agents.asks.ask_requests import NewAsk
 from daemon.agents.person import lifecycle, presence_edits, standing_rules
 from daemon.agents.person.standing_rules import NewStandingRule
-from daemon.agents.receipts.checking import check_receipt
-from daemon.agents.receipts.making import make_receipt
+from daemon.agents.receipts.receipt_builder import make_receipt
+from daemon.agents.receipts.receipt_check import check_receipt
 from daemon.agents.receipts.receipt_form import BYTES_MAX, COMMITS_MAX, PROOFS_MAX, ReceiptFault
 from daemon.agents.tools.agent_record import agent_id
 from store.fold.verdicts import Verdict
@@ -44,7 +44,7 @@ def ask(home: Home, agent: EntityId, key: str = "1", **changed: Any) -> EntityId
         "key": key,
         "not_after": home.now_ms() + DAY_MS,
     }
-    return home.write(lambda tx: asking.make_ask(tx, agent, NewAsk(**(fields | changed))))
+    return home.write(lambda tx: ask_requests.make_ask(tx, agent, NewAsk(**(fields | changed))))
 
 
 def decide(home: Home, name: EntityId, verdict: Verdict, **how: Any) -> None:
@@ -57,7 +57,7 @@ def use(home: Home, name: EntityId) -> None:
     def spend(tx: Transaction) -> None:
         stored = read_ask(tx, name)
         assert stored is not None
-        assert asking.use_permission(tx, name, stored.args_hash, "once").result == "granted"
+        assert ask_requests.use_permission(tx, name, stored.args_hash, "once").result == "granted"
 
     home.fleet.now_ms += 1
     home.write(spend)

@@ -9,8 +9,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from daemon.agents.asks.ask_requests import UsedPermission
 from daemon.agents.asks.ask_views import AskDetails
-from daemon.agents.asks.asking import UsedPermission
 from daemon.agents.outside.proposal_views import ProposedSet
 from daemon.agents.outside.readable_tasks import ReadableTask, TaskHead
 from daemon.agents.outside.verdicts import Verdicts

@@ -5,7 +5,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from daemon.agents.asks import asking
+from daemon.agents.asks import ask_requests
 from daemon.agents.outside import proposals, readable_tasks
 from daemon.agents.tools.actions import ACTION_CHARS_MAX
 from daemon.cli.mcp.tool_table import TOOLS, output_schema
@@ -19,13 +19,13 @@ def properties(tool: str) -> dict[str, Any]:
 
 def test_an_ask_is_bounded_as_the_daemon_bounds_it():
     ask = properties("ask_permission")
-    assert ask["title"]["maxLength"] == asking.TITLE_CHARS_MAX
-    assert ask["why"]["maxLength"] == asking.WHY_CHARS_MAX
+    assert ask["title"]["maxLength"] == ask_requests.TITLE_CHARS_MAX
+    assert ask["why"]["maxLength"] == ask_requests.WHY_CHARS_MAX
     assert ask["action"]["properties"]["name"]["maxLength"] == ACTION_CHARS_MAX
-    assert ask["options"]["maxItems"] == asking.OPTIONS_MAX
-    assert ask["options"]["items"]["maxLength"] == asking.OPTION_CHARS_MAX
-    assert ask["valid_minutes"]["maximum"] * 60_000 == asking.LIFETIME_MAX_MS
-    assert properties("use_permission")["execution_id"]["maxLength"] == asking.EXECUTION_CHARS_MAX
+    assert ask["options"]["maxItems"] == ask_requests.OPTIONS_MAX
+    assert ask["options"]["items"]["maxLength"] == ask_requests.OPTION_CHARS_MAX
+    assert ask["valid_minutes"]["maximum"] * 60_000 == ask_requests.LIFETIME_MAX_MS
+    assert properties("use_permission")["execution_id"]["maxLength"] == ask_requests.EXECUTION_CHARS_MAX
 
 
 def test_proposals_are_bounded_as_the_daemon_bounds_them():

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from daemon.agents.asks import asking
+from daemon.agents.asks import ask_requests
 from daemon.agents.asks.ask_record import Ask, read_ask, use_id
+from daemon.agents.asks.ask_requests import NewAsk
 from daemon.agents.asks.ask_views import state_of
-from daemon.agents.asks.asking import NewAsk
 from daemon.agents.person import external_agents, lifecycle, policy_edits, presence_edits, standing_rules
 from daemon.agents.person.standing_rules import NewStandingRule
-from daemon.agents.standing.pattern import Pattern
-from daemon.agents.standing.rule_record import STANDING_RULE, RuleTerms, rule_fields, rule_id, rules_on
+from daemon.agents.standing_rules.argument_pattern import Pattern
+from daemon.agents.standing_rules.rule_record import STANDING_RULE, RuleTerms, rule_fields, rule_id, rules_on
 from daemon.agents.tools.agent_record import agent_id, external_agent_id
 from daemon.refusal import Refused
 from store.fold.item_name import Presence, ask_id
@@ -45,7 +45,7 @@ def ask_on(home: Home, agent: EntityId, **changed: Any) -> EntityId:
     fields: dict[str, Any] = {"name": "run", "args": {"n": 1}, "title": "Run", "key": "k"}
     not_after = home.now_ms() + DAY_MS
     request = NewAsk(agent="x", not_after=not_after, **(fields | changed))
-    return home.write(lambda tx: asking.make_ask(tx, agent, request))
+    return home.write(lambda tx: ask_requests.make_ask(tx, agent, request))
 
 
 def file_with(

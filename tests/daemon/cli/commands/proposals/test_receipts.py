@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from daemon.agents.receipts.making import make_receipt
+from daemon.agents.receipts.receipt_builder import make_receipt
 from daemon.cli.terminal.display import Display
 from daemon.cli.views.proposals.receipts import checked_lines
 from syncproto.ids import id_to_text

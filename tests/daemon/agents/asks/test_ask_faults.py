@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from daemon.agents.asks import ask_decisions, ask_views, asking
+from daemon.agents.asks import ask_decisions, ask_requests, ask_views
 from daemon.agents.asks.ask_record import read_ask
-from daemon.agents.asks.asking import NewAsk, UsedPermission
+from daemon.agents.asks.ask_requests import NewAsk, UsedPermission
 from daemon.agents.asks.use_rule import UseResult
 from daemon.agents.deciding.decision_result import DecisionOutcome, DecisionResult
 from daemon.agents.person import lifecycle, presence_edits
@@ -43,7 +43,7 @@ def ask(home: Home, agent: EntityId, **changed: Any) -> EntityId:
         "not_after": home.now_ms() + DAY_MS,
         "options": ["now", "tomorrow"],
     }
-    return home.write(lambda tx: asking.make_ask(tx, agent, NewAsk(**(fields | changed))))
+    return home.write(lambda tx: ask_requests.make_ask(tx, agent, NewAsk(**(fields | changed))))
 
 
 def decide(home: Home, ask: EntityId, verdict: Verdict, **how: Any) -> DecisionResult:
@@ -58,7 +58,7 @@ def details(home: Home, ask: EntityId) -> ask_views.AskDetails:
 
 
 def use(home: Home, ask: EntityId, args_hash: str, execution: str = "run 1") -> UsedPermission:
-    return home.write(lambda tx: asking.use_permission(tx, ask, bytes.fromhex(args_hash), execution))
+    return home.write(lambda tx: ask_requests.use_permission(tx, ask, bytes.fromhex(args_hash), execution))
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_the_agents_device_loosens_asks_in_no_way(fleet: Fleet, a: Home, b: Home
 def test_a_verdict_that_does_not_count_makes_no_room_for_more_asks(
     fleet: Fleet, a: Home, b: Home, agent: EntityId, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(asking, "OPEN_ASKS_MAX", 2)
+    monkeypatch.setattr(ask_requests, "OPEN_ASKS_MAX", 2)
     a.write(lambda tx: presence_edits.set_presence(tx, agent, "all", "other_device", has_other_devices=True))
     for number in range(2):
         identifier = ask(a, agent, key=f"mail {number}")
@@ -190,7 +190,7 @@ def test_a_verdict_that_does_not_count_makes_no_room_for_more_asks(
 def test_what_another_member_wrote_takes_no_place_among_an_agents_asks(
     fleet: Fleet, a: Home, b: Home, agent: EntityId, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(asking, "OPEN_ASKS_MAX", 1)
+    monkeypatch.setattr(ask_requests, "OPEN_ASKS_MAX", 1)
     fields: dict[str, Value] = {"agent_id": agent, "not_after": (1 << 62)}
     b.write(lambda tx: tx.commit([EntityWrite(tx.new_id(), "ask", fields)], by=AuthorKind.AGENT))
     fleet.sync()

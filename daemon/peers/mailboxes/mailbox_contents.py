@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from daemon.peers.mailboxes.blob_reader import BlobView, Judgement
 from daemon.peers.mailboxes.holders import find_lacks
-from daemon.peers.mailboxes.sight import BlobView, Judgement
 from daemon.peers.roster.member_records import Member
 from daemon.timestamps import iso_utc
 from store.local import brought_commits

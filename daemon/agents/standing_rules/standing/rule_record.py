@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from daemon.agents.standing.pattern import Pattern
+from daemon.agents.standing_rules.argument_pattern import Pattern
 from store.fold.item_name import Presence
 from store.queries.asks import SignedWrite, signed_writes
 from store.snapshot import Snapshot

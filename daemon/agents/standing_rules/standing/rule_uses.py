@@ -5,7 +5,7 @@ Never counts by the clock alone: the day is that of the stamp, which never goes 
 
 from typing import Final
 
-from daemon.agents.standing.rule_record import StandingRule
+from daemon.agents.standing_rules.rule_record import StandingRule
 from store.snapshot import Snapshot
 from store.transaction import Transaction
 from syncproto.codec import Value

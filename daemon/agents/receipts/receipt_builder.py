@@ -19,7 +19,7 @@ from daemon.agents.receipts.receipt_form import (
     proof_json,
 )
 from daemon.agents.receipts.statement import statement_of
-from daemon.agents.standing.rule_record import read_rule
+from daemon.agents.standing_rules.rule_record import read_rule
 from store.fold.proposal_index import parse_decision
 from store.queries.asks import signed_writes
 from store.queries.signed_runs import signed_run

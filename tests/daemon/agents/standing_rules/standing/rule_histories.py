@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
-from daemon.agents.asks import ask_decisions, ask_views, asking
+from daemon.agents.asks import ask_decisions, ask_requests, ask_views
 from daemon.agents.asks.ask_record import read_ask
-from daemon.agents.asks.asking import NewAsk
+from daemon.agents.asks.ask_requests import NewAsk
 from daemon.agents.asks.use_rule import UseResult
 from daemon.agents.person import lifecycle, presence_edits, standing_rules
 from daemon.agents.person.standing_rules import NewStandingRule
@@ -290,7 +290,7 @@ class History:
         if details is None:
             return
         wanted = bytes.fromhex(details.args_hash)
-        used = place.write(lambda tx: asking.use_permission(tx, ask, wanted, execution))
+        used = place.write(lambda tx: ask_requests.use_permission(tx, ask, wanted, execution))
         facts = self._know(place)
         works = self.observer.home_for(place.name) == place.name
         by_rule = (
@@ -373,7 +373,7 @@ class History:
             not_after=place.now_ms() + 3 * DAY_MS,
             options=list(action.options),
         )
-        return self._try(place, lambda tx: asking.make_ask(tx, self.agent, request))
+        return self._try(place, lambda tx: ask_requests.make_ask(tx, self.agent, request))
 
     def _try(self, place: Home, use: Callable[[Transaction], T]) -> T | None:
         try:

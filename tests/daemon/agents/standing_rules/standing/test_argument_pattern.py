@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.agents.standing.pattern import Pattern, matches
+from daemon.agents.standing_rules.argument_pattern import Pattern, matches
 
 values = st.recursive(
     st.none()

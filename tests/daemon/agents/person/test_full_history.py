@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from daemon.agents.asks import ask_decisions, asking
+from daemon.agents.asks import ask_decisions, ask_requests
 from daemon.agents.asks.ask_record import read_ask
-from daemon.agents.asks.asking import NewAsk
+from daemon.agents.asks.ask_requests import NewAsk
 from daemon.agents.deciding.decision_history import DecisionRecord
 from daemon.agents.person import standing_rules
-from daemon.agents.person.decided import list_decided
+from daemon.agents.person.full_history import list_decided
 from daemon.agents.person.standing_rules import NewStandingRule
 from daemon.journal import change_log
 from store.fold.verdicts import Verdict
@@ -42,7 +42,7 @@ def ask(home: Home, agent: EntityId, key: str, **changed: Any) -> EntityId:
         "key": key,
         "not_after": home.now_ms() + DAY_MS,
     }
-    return home.write(lambda tx: asking.make_ask(tx, agent, NewAsk(**(fields | changed))))
+    return home.write(lambda tx: ask_requests.make_ask(tx, agent, NewAsk(**(fields | changed))))
 
 
 def decide(home: Home, name: EntityId, verdict: Verdict, **how: Any) -> None:
@@ -107,7 +107,7 @@ def test_what_a_rule_permitted_counts_as_long_as_the_permission_does(
     stored = a.read(lambda snapshot: read_ask(snapshot, used))
     assert stored is not None
     args_hash = stored.args_hash
-    a.write(lambda tx: asking.use_permission(tx, used, args_hash, "once"))
+    a.write(lambda tx: ask_requests.use_permission(tx, used, args_hash, "once"))
     decide(a, refused, Verdict.REJECTED)
     a.write(lambda tx: standing_rules.revoke_rule(tx, rule))
     fleet.sync()
@@ -166,7 +166,7 @@ def test_the_log_knows_what_it_shows_of_asks_and_their_uses(a: Home, agent: Enti
     decide(a, name, Verdict.CONFIRMED)
     stored = a.read(lambda snapshot: read_ask(snapshot, name))
     assert stored is not None
-    a.write(lambda tx: asking.use_permission(tx, name, stored.args_hash, "once"))
+    a.write(lambda tx: ask_requests.use_permission(tx, name, stored.args_hash, "once"))
     listed = a.read(lambda snapshot: change_log.list_changes(snapshot, None, limit=200))
     assert not any(change.unknown for change in listed)
     about = {change.kind: (change.title, change.is_about_ask) for change in listed}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.peers.mailboxes.holdings import MailboxHolding
+from daemon.peers.mailboxes.mailbox_contents import MailboxHolding
 from store.local import brought_commits
 from store.transaction import Transaction
 from tests.daemon.peers.fleet import Device, Fleet

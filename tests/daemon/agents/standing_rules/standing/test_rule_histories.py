@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from tests.daemon.agents.standing.rule_histories import live_through
+from tests.daemon.agents.standing_rules.rule_histories import live_through
 
 HISTORIES = int(os.environ.get("HISTORIES", "90"))
 SEED = int(os.environ.get("SEED", "0"))

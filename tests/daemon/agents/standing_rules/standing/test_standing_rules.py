@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from daemon.agents.asks import ask_decisions, ask_views, asking
+from daemon.agents.asks import ask_decisions, ask_requests, ask_views
 from daemon.agents.asks.ask_record import read_ask
-from daemon.agents.asks.asking import NewAsk, UsedPermission
+from daemon.agents.asks.ask_requests import NewAsk, UsedPermission
 from daemon.agents.asks.use_rule import UseResult
 from daemon.agents.person import lifecycle, presence_edits, standing_rules
 from daemon.agents.person.standing_rules import NewStandingRule, StandingRuleDetails
-from daemon.agents.standing.pattern import Pattern
-from daemon.agents.standing.rule_record import STANDING_RULE, RuleTerms, read_rule, rule_fields, rule_id
+from daemon.agents.standing_rules.argument_pattern import Pattern
+from daemon.agents.standing_rules.rule_record import STANDING_RULE, RuleTerms, read_rule, rule_fields, rule_id
 from daemon.agents.tools.agent_record import agent_id
 from daemon.refusal import Refused
 from store.fold.operations import operations_on
@@ -61,7 +61,7 @@ def ask(home: Home, agent: EntityId, key: str, **changed: Any) -> EntityId:
         "key": key,
         "not_after": home.now_ms() + DAY_MS,
     }
-    return home.write(lambda tx: asking.make_ask(tx, agent, NewAsk(**(fields | changed))))
+    return home.write(lambda tx: ask_requests.make_ask(tx, agent, NewAsk(**(fields | changed))))
 
 
 def details(home: Home, ask: EntityId) -> ask_views.AskDetails:
@@ -88,7 +88,7 @@ def rule_of(home: Home, rule: EntityId) -> StandingRuleDetails:
 
 def use(home: Home, ask: EntityId, execution: str = "run 1") -> UsedPermission:
     wanted = bytes.fromhex(details(home, ask).args_hash)
-    return home.write(lambda tx: asking.use_permission(tx, ask, wanted, execution))
+    return home.write(lambda tx: ask_requests.use_permission(tx, ask, wanted, execution))
 
 
 def need_another_device(home: Home, agent: EntityId) -> None:
