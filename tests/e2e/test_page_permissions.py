@@ -47,11 +47,14 @@ def test_a_permission_is_given_in_the_browser_of_another_device(device: MakeDevi
     laptop.do("agent", "add", "Claude", "--scope", "none")
     with signed_in(chromium, phone) as tab:
         new_ask = speak(laptop, "legacy", ask)
-        tab.page.click("a:text('Agents ask for 1 permission')")
+        # It comes up on the open inbox; what is not chosen is not permitted.
         tab.page.wait_for_selector("pre :text('ana@example.org')")
+        tab.page.click("[value^='confirmed:']")
+        assert tab.page.evaluate("document.querySelector('input:invalid')?.name") == "option"
         tab.page.check("[value=later]")
-        tab.page.click("[value=confirmed]")
-        tab.page.wait_for_selector(".empty")
+        tab.page.click("[value^='confirmed:']")
+        tab.outcome("Permitted, once")
+        tab.page.wait_for_selector(f"#i-{new_ask['ask_id']}", state="detached")
         assert tab.complaints == []
     name = new_ask["ask_id"]
     wait_until("the verdict arrives", lambda: state_of(laptop, name) == "permitted", LIMIT_S)
@@ -64,6 +67,75 @@ def test_a_permission_is_given_in_the_browser_of_another_device(device: MakeDevi
 
     answer = speak(laptop, "legacy", use)
     assert (answer["result"], answer["option"]) == ("granted", "later")
+
+
+def test_keys_choose_permit_take_back_and_refuse(device: MakeDevice, chromium: Browser):
+    laptop = device("laptop", **WEB)
+    laptop.do("agent", "add", "Claude", "--scope", "none")
+    with signed_in(chromium, laptop) as tab:
+        page, name = tab.page, speak(laptop, "legacy", ask)["ask_id"]
+        page.wait_for_selector(f"#i-{name}")
+        # "Confirm everything on this card" is not about what lies outside the journal.
+        page.keyboard.press("a")
+        page.keyboard.press("2")
+        assert page.is_checked("[value=later]")
+        page.evaluate("document.activeElement.blur()")
+        assert state_of(laptop, name) == "pending"
+        page.keyboard.press("y")
+        tab.outcome("Permitted, once")
+        page.keyboard.press("u")
+        tab.outcome("Open again")
+        page.wait_for_selector(f"#i-{name}")
+        page.focus(f"#i-{name}")
+        page.keyboard.press("Shift+N")
+        page.keyboard.type("not yet")
+        page.click("#why [value=reject]")
+        tab.outcome("Refused")
+        assert tab.complaints == []
+    (decision, *_rest) = laptop.do("decisions")
+    assert (decision["verdict"], decision["reason"]) == ("rejected", "not yet")
+
+
+def test_what_is_changed_in_the_details_is_what_is_granted(device: MakeDevice, chromium: Browser):
+    laptop = device("laptop", **WEB)
+    laptop.do("agent", "add", "Claude", "--scope", "none")
+    name = speak(laptop, "legacy", ask)["ask_id"]
+    with signed_in(chromium, laptop) as tab:
+        page = tab.page
+        page.focus(f"#i-{name}")
+        page.keyboard.press("e")
+        page.wait_for_selector(f"#e-{name}[open] :focus")
+        field = page.locator(f"#e-{name} label", has_text="to").locator("textarea").first
+        field.fill("bo@example.org")
+        # What another device does elsewhere brings the page up to date, and leaves what is typed.
+        laptop.do("add", "Another task")
+        laptop.do("agent", "add", "Codex", "--scope", "none")
+        page.check("[value=now]")
+        page.click("[value^='confirmed:']")
+        tab.outcome("Permitted, once")
+        assert tab.complaints == []
+    (listed,) = laptop.do("asks", "--all")
+    assert (listed["args"]["to"], listed["verdict"]["edited"]) == ("bo@example.org", True)
+
+
+def test_without_a_script_an_ask_is_changed_and_decided(device: MakeDevice, chromium: Browser):
+    laptop = device("laptop", **WEB)
+    laptop.do("agent", "add", "Claude", "--scope", "none")
+    name = speak(laptop, "legacy", ask)["ask_id"]
+    with signed_in(chromium, laptop) as tab:
+        state, origin = tab.page.context.storage_state(), tab.page.evaluate("location.origin")
+    with chromium.new_context(java_script_enabled=False, storage_state=state) as context:
+        page: Any = context.new_page()
+        page.goto(origin)
+        page.click("a:text('Review details')")
+        page.click(f"#e-{name} summary")
+        page.locator(f"#e-{name} textarea").last.fill("bo@example.org")
+        page.check("[value=now]")
+        page.click("[value^='confirmed:']")
+        assert "Permitted, once" in page.inner_text("#outcome")
+        page.click("#outcome button")
+        assert "Open again" in page.inner_text("#outcome")
+    assert state_of(laptop, name) == "pending"
 
 
 @pytest.mark.parametrize("width", [360, 1440])
@@ -79,4 +151,8 @@ def test_axe_finds_nothing(device: MakeDevice, chromium: Browser, theme: str, wi
         speak(laptop, "legacy", ask)
         page.wait_for_selector(".card")
         findings += Axe().run(page).response["violations"]
+        page.click("a:text('Review details')")
+        page.click("summary:text('Change it first')")
+        findings += Axe().run(page).response["violations"]
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert [f"{finding['id']}: {finding['nodes'][0]['html']}" for finding in findings] == []

@@ -3,7 +3,7 @@
 Never decides which items are meant, and never lets one item that fails stop the others.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -90,17 +90,6 @@ async def decide_item(
     except (StoreError, CommitTooLarge) as fault:
         words = fault.sentence if isinstance(fault, StoreError) else foreign_text(str(fault))
         return decision_result(id_to_text(item), UNKNOWN, DecisionOutcome.FAILED, words)
-
-
-async def decide_shown_items(
-    store: StoreThreads, items: Sequence[tuple[EntityId, bytes]], request: VerdictRequest
-) -> list[DecisionResult]:
-    """Decide on items that a person saw, each given with the hash of the arguments that were shown."""
-
-    def decision_on(item: EntityId, shown: bytes) -> Callable[[Transaction], DecisionResult]:
-        return lambda tx: apply_verdict(tx, item, request, shown)
-
-    return [await decide_item(store, item, decision_on(item, shown)) for item, shown in items]
 
 
 def _remember(tx: Transaction, item: EntityId, reason: str) -> None:

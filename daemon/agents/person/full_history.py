@@ -38,6 +38,16 @@ def list_decided(
     )
 
 
+def list_decided_on_ask(snapshot: Snapshot, now_ms: int, ask: EntityId) -> list[DecisionRecord]:
+    """List the decisions on one ask, in the order in which they came here; `seq` is their place in it."""
+    presenter = _AskDecisionPresenter(snapshot, now_ms)
+    entries = [
+        DecisionEntry(number, ask, decision.id)
+        for number, decision in enumerate(snapshot.decisions_on(ask), 1)
+    ]
+    return [record for entry in entries if (record := presenter.record(entry)) is not None]
+
+
 class _AskDecisionPresenter:
     """Turns decisions on asks into records; reads each ask once."""
 

@@ -1,14 +1,19 @@
-"""Everything that waits for a person, gathered by task and agent, for a face that shows cards.
+"""Everything that waits for a person, for a face that shows cards: proposals by task and agent, and asks.
 
 Never writes, and never leaves out what waits.
 """
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 from msgspec.structs import replace
 
+from daemon.agents.asks.ask_record import read_ask
+from daemon.agents.asks.ask_views import AskDetails, AskState, ask_details
 from daemon.agents.deciding import decision_history
 from daemon.agents.deciding.attention import mark_held_back
 from daemon.agents.deciding.decision_history import DecisionRecord
+from daemon.agents.deciding.urgency import SOON_MS
 from daemon.agents.deciding.waiting_items import PendingItem, list_waiting_items, waiting_count
 from daemon.agents.running.note_evidence import with_note_evidence
 from daemon.agents.tools.agent_record import load_agent
@@ -54,6 +59,33 @@ def list_cards(
     return [_card(snapshot, names, card_items) for card_items in by_card.values()]
 
 
+def in_order_of_urgency(
+    cards: Sequence[InboxCard], asks: Sequence[AskDetails], now_ms: int
+) -> list[InboxCard | AskDetails]:
+    """Put cards and asks into one list, what presses first; cards stay in their own order.
+
+    First comes what runs out within a day, the first to run out in front. Then come asks, since a program
+    waits for each, the oldest first; then the other cards; then asks that a person deferred.
+    """
+    soonest_by_task: dict[str, str] = {}
+    for card in cards:
+        for item in card.items:
+            if item.expires_soon:
+                soonest = soonest_by_task.get(card.task_id, item.expires_at)
+                soonest_by_task[card.task_id] = min(soonest, item.expires_at)
+    soon = iso_utc(now_ms + SOON_MS)
+
+    def place(entry: InboxCard | AskDetails) -> tuple[int, str]:
+        if isinstance(entry, InboxCard):
+            soonest = soonest_by_task.get(entry.task_id)
+            return (2, "") if soonest is None else (0, soonest)
+        if entry.state == AskState.DEFERRED:
+            return 3, entry.not_after
+        return (0, entry.not_after) if entry.not_after <= soon else (1, entry.made_at)
+
+    return sorted([*cards, *asks], key=place)
+
+
 def without_held_back(card: InboxCard) -> InboxCard | None:
     """Return a card without what is beyond the budget of its agent; None if nothing is left on it."""
     items = [item for item in card.items if not item.held_back]
@@ -90,3 +122,9 @@ def latest_decision(snapshot: Snapshot, now_ms: int, item: EntityId) -> Decision
     task = id_to_text(stored.task)
     records = decision_history.list_decisions(snapshot, now_ms, task=task, limit=DECISIONS_SEARCHED)
     return next((record for record in records if record.item_id == wanted), None)
+
+
+def find_ask(snapshot: Snapshot, now_ms: int, name: EntityId) -> AskDetails | None:
+    """Return an ask, however it stands; None if there is none under this id."""
+    ask = read_ask(snapshot, name)
+    return None if ask is None else ask_details(snapshot, ask, now_ms)

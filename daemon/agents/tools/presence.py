@@ -17,6 +17,7 @@ PRESENCE_FIELD: Final = "presence"
 """What verdicts need on whatever the agent proposes; `presence/<name>` says it of one tool or action."""
 
 ANY: Final = "any"
+OTHER_DEVICE: Final = Presence.OTHER_DEVICE.value
 """The setting by which every verdict of a person counts."""
 
 PRESENCES: Final = (ANY, *(presence.value for presence in Presence))

@@ -36,6 +36,7 @@ from daemon.agents.deciding.verdict_requests import (
 from daemon.agents.deciding.waiting_items import PendingItem
 from daemon.agents.person import full_history
 from daemon.agents.person.external_agents import find_any_agent
+from daemon.agents.person.shown_verdicts import is_ask
 from daemon.agents.receipts.receipt_builder import make_receipt
 from daemon.agents.receipts.receipt_form import ReceiptFault
 from daemon.agents.running.note_evidence import with_note_evidence
@@ -202,7 +203,7 @@ class DecisionRoutes:
         return await decide_item(self._store, item, lambda tx: self._verdict(tx, item, body, hashes))
 
     def _verdict(self, tx: Transaction, item: EntityId, body: Decide, hashes: Hashes) -> DecisionResult:
-        if _is_ask(tx, item):
+        if is_ask(tx, item):
             return ask_decisions.decide(
                 tx,
                 item,
@@ -299,11 +300,6 @@ def _item(snapshot: Snapshot, ref: str) -> EntityId | str:
             meant,
         )
     return matches[0] if matches else ref
-
-
-def _is_ask(snapshot: Snapshot, item: EntityId) -> bool:
-    entity = snapshot.entity(item)
-    return entity is not None and entity.kind == ASK
 
 
 def _candidate(snapshot: Snapshot, item: EntityId) -> Candidate:

@@ -2,11 +2,12 @@
 //
 // Never presses a button while somebody types, and never on what was not on the screen.
 
-import { announce, inTurn, items, send } from "./page.js";
+import { announce, inTurn, itemOf, items, send } from "./page.js";
 
 const PRESS_MS = 500;
 const SLOP_PX = 10;
 const PART = 1 / 3;
+const REFUSES = "[aria-keyshortcuts=n]";
 
 /** Reports whether the whole of an item is on the screen. */
 function isInSight(item) {
@@ -16,6 +17,8 @@ function isInSight(item) {
 
 const current = () => document.activeElement?.closest(".item[data-item]") ?? items().find(isInSight);
 const press = (button) => button && button.form.requestSubmit(button);
+/** Finds the button that a key stands for, of the current item; that of an ask may stand below it. */
+const keyed = (key) => (current()?.closest(".ask") ?? current())?.querySelector(`[aria-keyshortcuts=${key}]`);
 
 function go(step) {
   const all = items();
@@ -30,7 +33,7 @@ function changeFirst(item) {
   const id = `e-${item?.dataset.item}`;
   const details = document.getElementById(id);
   const link = item?.closest(".card").querySelector("a[href^='/reviews/']");
-  if (!details && link) location.href = `${link.getAttribute("href")}#${id}`;
+  if (!details && link) location.href = `${link.pathname}#${id}`;
   if (!details) return;
   details.open = true;
   details.querySelector("input:not([type=hidden]), select, textarea").focus();
@@ -39,15 +42,15 @@ function changeFirst(item) {
 // -- keys ---------------------------------------------------------------------------------------------
 
 const KEYS = {
-  y: () => press(current()?.querySelector(".yes")),
-  n: () => press(current()?.querySelector(".no")),
-  N: () => askWhy(current()?.querySelector(".no")),
-  d: () => press(current()?.querySelector(".later")),
+  y: () => press(keyed("y")),
+  n: () => press(keyed("n")),
+  N: () => askWhy(keyed("n")),
+  d: () => press(keyed("d")),
   e: () => changeFirst(current()),
   s: () => go(1),
   j: () => go(1),
   k: () => go(-1),
-  a: () => press(current()?.closest(".card").querySelector("footer .main")),
+  a: () => press(current()?.closest(".card").querySelector("footer [value=confirmed]")),
   // The answer to what was pressed just before brings its own Undo.
   u: () => inTurn(async () => press(document.querySelector("#outcome .undo button"))),
   "?": () => document.getElementById("keys").showModal(),
@@ -60,10 +63,10 @@ document.addEventListener("keydown", (event) => {
   const { ctrlKey, metaKey, altKey, key, target, repeat } = event;
   if (ctrlKey || metaKey || altKey || repeat || !switchOn.checked) return;
   if (target.closest("input, textarea, select, [contenteditable], dialog")) return;
-  const number = /^[1-9]$/.test(key) && current()?.closest(".question");
-  if (number) {
+  const question = /^[1-9]$/.test(key) && (current()?.closest(".question") ?? current()?.querySelector(".question"));
+  if (question) {
     event.preventDefault();
-    press(number.querySelectorAll(".choose")[Number(key) - 1]);
+    question.querySelectorAll(".choose, [type=radio]")[Number(key) - 1]?.click();
   } else if (Object.hasOwn(KEYS, key)) {
     event.preventDefault();
     KEYS[key]();
@@ -78,7 +81,7 @@ let asked = null;
 function askWhy(button) {
   if (!button) return;
   asked = button;
-  document.getElementById("why-what").textContent = button.closest(".item").querySelector(".sum bdi").textContent;
+  document.getElementById("why-what").textContent = itemOf(button).querySelector(".sum bdi").textContent;
   dialog.querySelector("textarea").value = "";
   dialog.showModal();
 }
@@ -93,7 +96,7 @@ dialog.addEventListener("close", () => {
 let timer = 0;
 let wasLong = false;
 document.addEventListener("pointerdown", ({ target }) => {
-  const button = target.closest("button.no");
+  const button = target.closest(REFUSES);
   wasLong = false;
   clearTimeout(timer);
   if (!button) return;
@@ -110,7 +113,7 @@ for (const type of ["pointerup", "pointercancel", "pointermove"]) {
 document.addEventListener(
   "click",
   (event) => {
-    const button = event.target.closest("button.no");
+    const button = event.target.closest(REFUSES);
     const isLong = wasLong;
     wasLong = false;
     if (!button || !(isLong || event.shiftKey)) return;

@@ -1,6 +1,6 @@
-"""A form of a review card that was sent: which items were on the screen, and what the person wants of them.
+"""A form of a card that was sent: which items and asks were on the screen, and what the person wants of them.
 
-Never decides on an item that the form does not name with the hash of its arguments.
+Never decides on one that the form does not name with the hash of its arguments.
 """
 
 import re
@@ -13,11 +13,14 @@ from aiohttp import web
 from multidict import MultiDictProxy
 
 from daemon.agents.deciding.decision_result import DecisionOutcome, DecisionResult
-from daemon.agents.deciding.verdict_requests import RequestedVerdict, VerdictRequest, decide_shown_items
+from daemon.agents.deciding.verdict_requests import RequestedVerdict, VerdictRequest
 from daemon.agents.person import passkeys
+from daemon.agents.person.shown_verdicts import decide_shown
 from daemon.cli.translation import _, ngettext
 from daemon.cli.wording.sentences import answer_words
+from daemon.refusal import Refused
 from daemon.web.passkey_forms import PasskeyRequest, passkey_request, proof_of
+from daemon.web.refusals import refusal_words, shortfall_words
 from daemon.web.services import PageServices
 from syncproto.ids import EntityId, id_from_text
 
@@ -27,6 +30,8 @@ _VERDICTS: Final = frozenset(get_args(RequestedVerdict))
 _SHOWN: Final = re.compile(r"([0-9a-f]{32}):([0-9a-f]{64})")
 _GOOD: Final = frozenset({DecisionOutcome.APPLIED, DecisionOutcome.ALREADY})
 TAKEN_BACK_BY: Final = "reopened"
+_ON_ASKS: Final = "ask-"
+"""How the ids of sentences on asks begin."""
 
 ShownItem = tuple[EntityId, bytes]
 
@@ -60,21 +65,17 @@ async def decide_form(
     """Decide what a form asks for. One that the page does not send is refused with status 400.
 
     A button sends `decide=VERDICT:ID:HASH`, or `decide=VERDICT` for all items in `shown`. `reason` is the
-    person's words; `force` applies what is stale. `edit` are arguments in place of those of the one item.
-    `host` is that of the page: passkeys are made for one.
+    person's words; `force` applies what is stale; `option` is the person's choice on an ask. `edit` are
+    arguments in place of those of the one item. `host` is that of the page: passkeys are made for one.
     """
     verdict, _colon, single = form.get("decide", "").partition(":")
     texts = [single] if single else form.getall("shown", [])
     if verdict not in _VERDICTS or not 0 < len(texts) <= ITEMS_MAX:
         raise web.HTTPBadRequest(text="a form that this page does not send\n")
     items = [_item_of_text(text) for text in dict.fromkeys(texts)]
-    shortfall = services.floor.shortfall()
-    if shortfall is not None:
-        words = answer_words(
-            {"message": shortfall.text, "message_id": shortfall.id, "message_params": shortfall.params},
-            "message",
-        )
-        return Outcome(verdict, "", [], [Refusal(words, "", can_force=False)])
+    fault = shortfall_words(services)
+    if fault:
+        return refused_outcome(verdict, fault)
     keys = await services.store.read(passkeys.list_passkeys)
     request = VerdictRequest(
         verdict=cast(RequestedVerdict, verdict),
@@ -85,13 +86,21 @@ async def decide_form(
         edit=edit if single else None,
         proof=proof_of(form, keys, host),
     )
-    results = await decide_shown_items(services.store, items, request)
+    try:
+        results = await decide_shown(services.store, items, request, form.get("option") if single else None)
+    except Refused as refused:
+        return refused_outcome(verdict, refusal_words(refused))
     outcome = _outcome(verdict, list(dict.fromkeys(texts)), results)
     challenges = [challenge for result in results for challenge in result.challenges]
     if not challenges:
         return outcome
     words = next(_message(result) for result in results if result.challenges)
     return replace(outcome, passkey=passkey_request(words, challenges, keys, host, form))
+
+
+def refused_outcome(verdict: str, words: str) -> Outcome:
+    """Return that nothing was done, and why."""
+    return Outcome(verdict, "", [], [Refusal(words, "", can_force=False)])
 
 
 def _item_of_text(text: str) -> ShownItem:
@@ -110,8 +119,7 @@ def _outcome(verdict: str, texts: Sequence[str], results: Sequence[DecisionResul
         for text, result in pairs
         if result.result not in _GOOD and not result.challenges
     ]
-    single = _message(results[0]) if len(results) == 1 and done else ""
-    words = _done_words(verdict, len(done), single) if done else ""
+    words = _done_words(verdict, len(done), results[0] if len(results) == 1 else None) if done else ""
     return Outcome(verdict, words, undoable if verdict != TAKEN_BACK_BY else [], refusals)
 
 
@@ -119,8 +127,11 @@ def _message(result: DecisionResult) -> str:
     return answer_words(msgspec.to_builtins(result), "message")
 
 
-def _done_words(verdict: str, count: int, message: str) -> str:
-    """Say what was done; of one confirmation, what it changed."""
+def _done_words(verdict: str, count: int, single: DecisionResult | None) -> str:
+    """Say what was done; of one confirmation, what it changed, and of an ask, how it stands."""
+    message = "" if single is None else _message(single)
+    if single is not None and single.message_id.startswith(_ON_ASKS):
+        return f"{message[:1].upper()}{message[1:]}"
     match verdict:
         case "confirmed" if message:
             return _("Confirmed: {change}").format(change=message)

@@ -21,6 +21,9 @@ export function items() {
   return [...document.querySelectorAll(".item[data-item]:not(.leaves)")];
 }
 
+/** Returns the item that a button decides on: around it, or on the card of an ask. */
+export const itemOf = (button) => button.closest(".item") ?? button.closest(".ask")?.querySelector(".item");
+
 // -- bringing the page to what the server shows now ---------------------------------------------------
 
 /** Reports whether an attribute is the person's: a fold that is open, a field that holds what was typed. */
@@ -101,7 +104,7 @@ export function send(form, button, more = {}) {
   const body = new URLSearchParams(new FormData(form, button));
   for (const [name, value] of Object.entries(more)) body.set(name, value);
   const before = items();
-  const index = before.indexOf(button.closest(".item"));
+  const index = before.indexOf(itemOf(button));
   const verdict = body.get("decide");
   const [, single] = verdict.split(":");
   const sent = single ? verdict : body.toString();

@@ -4,26 +4,29 @@ Never changes anything on a GET; a form is sent to the address of the page that 
 """
 
 from http import HTTPStatus
-from typing import Any, cast
+from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 from aiohttp import web
 
 from daemon.agents.asks import ask_views
+from daemon.agents.asks.ask_views import AskDetails
 from daemon.agents.person import inbox
 from daemon.cli.translation import _
 from daemon.cli.wording import terms
 from daemon.cli.wording.dates import relative_time
 from daemon.cli.wording.proposals import summary_words
-from daemon.web.card.item_rows import KINDS, card_of, kind_of
+from daemon.web.card.ask_rows import AskRow, ask_row
+from daemon.web.card.item_rows import KINDS, Card, card_of, kind_of
 from daemon.web.card.verdict_form import Outcome, decide_form
 from daemon.web.first_run.step_values import step_values
 from daemon.web.forms import read_form
 from daemon.web.services import PageServices
 from store.snapshot import Snapshot
-from syncproto.ids import id_from_text
+from syncproto.ids import EntityId, id_from_text
 
 CARDS_SHOWN_MAX = 50
+ASKS_KIND: Final = "asks"
 _ID_PATTERN = "{item:[0-9a-f]{32}}"
 
 
@@ -50,20 +53,9 @@ class _Inbox:
         return await self._page(request, outcome)
 
     async def show_decided(self, request: web.Request) -> web.Response:
-        """Tell what became of an item that left the screen without this browser."""
-        item, now_ms = id_from_text(request.match_info["item"]), self._services.now_ms()
-        record = await self._services.store.read(
-            lambda snapshot: inbox.latest_decision(snapshot, now_ms, item)
-        )
-        if record is None:
-            words = _("This no longer waits.")
-        else:
-            words = _("{verdict} on {device}, {when}: {summary}").format(
-                verdict=terms.proposal_status(record.verdict),
-                device=record.device_name,
-                when=relative_time(record.at, now_ms / 1000),
-                summary=summary_words(cast(Any, msgspec.to_builtins(record))),
-            )
+        """Tell what became of an item or an ask that left the screen without this browser."""
+        name, now_ms = id_from_text(request.match_info["item"]), self._services.now_ms()
+        words = await self._services.store.read(lambda snapshot: _decided_words(snapshot, name, now_ms))
         text = self._services.renderer.render("inbox/decided.html", words=words)
         return web.Response(text=text, content_type="text/html", charset="utf-8")
 
@@ -71,12 +63,10 @@ class _Inbox:
         # Read before the cards: what comes in between is shown, and announced once more.
         now_ms, after = self._services.now_ms(), self._services.store.feed_end
         per_day = self._services.open_per_day
-        cards, empty, asks = await self._services.store.read(
-            lambda snapshot: _read(snapshot, now_ms, per_day)
-        )
+        waiting = await self._services.store.read(lambda snapshot: _read(snapshot, now_ms, per_day))
         status = HTTPStatus.CONFLICT if outcome is not None and outcome.refusals else HTTPStatus.OK
         values = _values(
-            cards,
+            waiting,
             request.query.get("agent", ""),
             request.query.get("label", ""),
             request.query.get("kind", ""),
@@ -86,10 +76,14 @@ class _Inbox:
             "inbox/inbox.html",
             room="inbox",
             outcome=outcome,
-            asks_count=asks,
+            waiting_count=sum(card.count for card in waiting.cards),
+            asks_count=len(waiting.asks),
             after=after,
-            **empty,
-            cards=[card_of(card, now_ms / 1000) for card in values.pop("wanted")[:CARDS_SHOWN_MAX]],
+            **waiting.empty,
+            entries=[
+                _row_of(entry, waiting.own_device, now_ms / 1000)
+                for entry in inbox.in_order_of_urgency(values.pop("cards"), values.pop("asks"), now_ms)
+            ][:CARDS_SHOWN_MAX],
             **values,
         )
         response = web.Response(status=status, text=text, content_type="text/html", charset="utf-8")
@@ -97,35 +91,70 @@ class _Inbox:
         return response
 
 
-def _read(
-    snapshot: Snapshot, now_ms: int, open_per_day: int
-) -> tuple[list[inbox.InboxCard], dict[str, Any], int]:
-    """Return the cards, what an inbox without any shows, and how many permissions are asked for."""
+def _decided_words(snapshot: Snapshot, name: EntityId, now_ms: int) -> str:
+    ask = inbox.find_ask(snapshot, now_ms, name)
+    if ask is not None:
+        verdict = ask.verdict
+        if verdict is None:
+            return f"{terms.proposal_status(ask.state)}: {ask.title}"
+        status, device, moment, summary = ask.state, verdict.device_name, verdict.at, ask.title
+    else:
+        record = inbox.latest_decision(snapshot, now_ms, name)
+        if record is None:
+            return _("This no longer waits.")
+        status, device, moment = record.verdict, record.device_name, record.at
+        summary = summary_words(cast(Any, msgspec.to_builtins(record)))
+    return _("{verdict} on {device}, {when}: {summary}").format(
+        verdict=terms.proposal_status(status),
+        device=device,
+        when=relative_time(moment, now_ms / 1000),
+        summary=summary,
+    )
+
+
+class _Waiting(NamedTuple):
+    """All that waits, and what an inbox shows in which nothing does."""
+
+    cards: list[inbox.InboxCard]
+    asks: list[AskDetails]
+    own_device: str
+    empty: dict[str, Any]
+
+
+def _read(snapshot: Snapshot, now_ms: int, open_per_day: int) -> _Waiting:
     cards = inbox.list_cards(snapshot, now_ms, open_per_day=open_per_day)
+    asks = ask_views.list_asks(snapshot, now_ms, waiting=True)
     empty: dict[str, Any] = {}
-    if not cards:
+    if not cards and not asks:
         last_run_at = inbox.last_run_at(snapshot)
         empty = {
             "last_run": relative_time(last_run_at, now_ms / 1000) if last_run_at else "",
             **step_values(snapshot),
         }
-    return cards, empty, ask_views.count_open_asks(snapshot, now_ms)
+    return _Waiting(cards, asks, snapshot.device.hex(), empty)
 
 
-def _values(
-    cards: list[inbox.InboxCard], agent: str, label: str, kind: str, *, whole: bool
-) -> dict[str, Any]:
-    """Return the cards that the filters leave, and what the filters offer.
+def _row_of(entry: inbox.InboxCard | AskDetails, own_device: str, now_s: float) -> Card | AskRow:
+    if isinstance(entry, AskDetails):
+        return ask_row(entry, own_device, now_s)
+    return card_of(entry, now_s)
+
+
+def _values(waiting: _Waiting, agent: str, label: str, kind: str, *, whole: bool) -> dict[str, Any]:
+    """Return the cards and asks that the filters leave, and what the filters offer.
 
     Whoever chooses an agent sees all that it proposes, as does whoever asks for the `whole`.
     """
-    agents = sorted({card.agent_name for card in cards if card.agent_name})
+    cards, asks = waiting.cards, waiting.asks
+    names = {card.agent_name for card in cards} | {ask.agent_name for ask in asks}
     labels = sorted({label for card in cards for label in card.labels})
     kinds = {
         name: _(KINDS[name])
         for name in KINDS
         if any(kind_of(item) == name for card in cards for item in card.items)
     }
+    if asks:
+        kinds = {ASKS_KIND: _("Permissions"), **kinds}
     wanted = [
         card
         for card in cards
@@ -138,13 +167,18 @@ def _values(
         wanted_count = sum(card.count for card in wanted)
         wanted = [rest for card in wanted if (rest := inbox.without_held_back(card)) is not None]
         held_back = wanted_count - sum(card.count for card in wanted)
+    wanted_asks = [
+        ask
+        for ask in asks
+        if (not agent or ask.agent_name == agent) and not label and kind in ("", ASKS_KIND)
+    ]
     return {
-        "wanted": wanted,
+        "cards": wanted,
+        "asks": wanted_asks,
         "held_back": held_back,
-        "left_out": max(0, len(wanted) - CARDS_SHOWN_MAX),
-        "waiting_count": sum(card.count for card in cards),
+        "left_out": max(0, len(wanted) + len(wanted_asks) - CARDS_SHOWN_MAX),
         "filters": {"agent": agent, "label": label, "kind": kind},
-        "agents": agents,
+        "agents": sorted(name for name in names if name),
         "labels": labels,
         "kinds": kinds,
     }

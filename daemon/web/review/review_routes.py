@@ -9,24 +9,28 @@ from typing import Any, Final, NamedTuple
 from aiohttp import web
 from multidict import MultiDictProxy
 
+from daemon.agents.asks import ask_views
+from daemon.agents.asks.ask_views import AskDetails
 from daemon.agents.deciding import decision_history
 from daemon.agents.deciding.decision_history import DECISIONS_LISTED_MAX, DecisionRecord
 from daemon.agents.deciding.waiting_items import PendingItem
-from daemon.agents.person import inbox
+from daemon.agents.person import full_history, inbox
 from daemon.agents.person.inbox import InboxCard
 from daemon.journal import tasks
 from daemon.journal.human_input import HumanInput
 from daemon.journal.references.names import shown_name
 from daemon.refusal import Refused
-from daemon.web.card.verdict_form import Outcome, Refusal, decide_form
+from daemon.web.card.verdict_form import Outcome, decide_form, refused_outcome
 from daemon.web.forms import read_form
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words
 from daemon.web.review.argument_form import edited_arguments
+from daemon.web.review.ask_form import edited_ask_arguments
+from daemon.web.review.ask_review_rows import ask_review_row
 from daemon.web.review.review_rows import review_groups
 from daemon.web.services import PageServices
 from store.snapshot import Snapshot
-from syncproto.ids import id_from_text
+from syncproto.ids import EntityId, id_from_text
 
 PATH: Final = "/reviews"
 _TASK: Final = "{task:[0-9a-f]{32}}"
@@ -51,22 +55,30 @@ class _Reviews:
         form, ref = await read_form(request), request.match_info["task"]
         if "edit" not in form:
             return await self._page(ref, await decide_form(self._services, form, request.host))
-        _verdict, _colon, shown = form.get("decide", "").partition(":")
+        verdict, _colon, shown = form.get("decide", "").partition(":")
         item_id = shown.partition(":")[0]
+        edit = None
         try:
-            edit = await self._services.store.read(lambda snapshot: self._edit(snapshot, ref, item_id, form))
+            if verdict == "confirmed":
+                read = lambda snapshot: self._edit(snapshot, ref, item_id, form)  # noqa: E731 - one expression
+                edit = await self._services.store.read(read)
         except Refused as refused:
-            outcome = Outcome("confirmed", "", [], [Refusal(refusal_words(refused), "", can_force=False)])
+            outcome = refused_outcome(verdict, refusal_words(refused))
         else:
             outcome = await decide_form(self._services, form, request.host, edit)
-        return await self._page(ref, outcome, {item_id: form} if outcome.refusals else {})
+        is_kept = outcome.refusals or outcome.passkey is not None
+        return await self._page(ref, outcome, {item_id: form} if is_kept else {})
 
     def _edit(
         self, snapshot: Snapshot, ref: str, item_id: str, form: MultiDictProxy[str]
     ) -> dict[str, Any] | None:
-        """Return the arguments that the form changes; None if the item does not wait: deciding says why."""
+        """Return the arguments that the form changes; None if nothing waits there: deciding says why."""
         item = self._item(snapshot, ref, item_id)
-        return None if item is None else edited_arguments(item.tool, item.args, form, self._typed) or None
+        if item is not None:
+            return edited_arguments(item.tool, item.args, form, self._typed) or None
+        asks = _open_asks(snapshot, id_from_text(ref), self._services.now_ms())
+        ask = next((ask for ask in asks if ask.ask_id == item_id), None)
+        return None if ask is None else edited_ask_arguments(ask.asked_args, form) or None
 
     def _item(self, snapshot: Snapshot, ref: str, item_id: str) -> PendingItem | None:
         cards = inbox.list_cards(snapshot, self._services.now_ms(), id_from_text(ref))
@@ -90,6 +102,10 @@ class _Reviews:
             task_title=review.title,
             is_task=review.is_task,
             groups=review_groups(review.cards, review.records, now_ms / 1000, typed or {}),
+            asks=[
+                ask_review_row(ask, records, review.own_device, now_ms / 1000, typed or {})
+                for ask, records in review.asks
+            ],
             agents=sorted({card.agent_name for card in review.cards if card.agent_name}),
             outcome=outcome,
         )
@@ -99,12 +115,17 @@ class _Reviews:
 
 
 class _Review(NamedTuple):
-    """What waits on a task, and what was decided on it; of an agent, the new tasks beside no task."""
+    """What waits on a task, and what was decided on it; of an agent, its asks and the tasks it proposes.
+
+    Each ask is given with the decisions on it.
+    """
 
     title: str
     is_task: bool
     cards: list[InboxCard]
     records: list[DecisionRecord]
+    asks: list[tuple[AskDetails, list[DecisionRecord]]]
+    own_device: str
 
 
 def _read(snapshot: Snapshot, ref: str, now_ms: int) -> _Review:
@@ -114,4 +135,12 @@ def _read(snapshot: Snapshot, ref: str, now_ms: int) -> _Review:
     title = tasks.show(snapshot, ref).title if is_task else shown_name(subject)
     cards = inbox.list_cards(snapshot, now_ms, subject.id)
     records = decision_history.list_decisions(snapshot, now_ms, task=ref, limit=DECISIONS_LISTED_MAX)
-    return _Review(title, is_task, cards, records)
+    asks = [] if is_task else _open_asks(snapshot, subject.id, now_ms)
+    decided_asks = [
+        (ask, full_history.list_decided_on_ask(snapshot, now_ms, id_from_text(ask.ask_id))) for ask in asks
+    ]
+    return _Review(title, is_task, cards, records, decided_asks, snapshot.device.hex())
+
+
+def _open_asks(snapshot: Snapshot, agent: EntityId, now_ms: int) -> list[AskDetails]:
+    return ask_views.list_asks(snapshot, now_ms, waiting=True, agent=agent)

@@ -13,9 +13,8 @@ from daemon.agents.deciding.decision_history import DecisionRecord
 from daemon.agents.deciding.waiting_items import PendingItem
 from daemon.agents.person.inbox import InboxCard
 from daemon.cli.translation import _
-from daemon.cli.wording import terms
 from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.proposals import LACKS, value_changes
+from daemon.cli.wording.proposals import LACKS, value_changes, verdict_words
 from daemon.cli.wording.values import field_words, in_quotation_marks, value_words
 from daemon.web.card.item_rows import KINDS, ItemRow, ValueRow, item_row, kind_of
 from daemon.web.review.argument_form import ArgumentField, argument_fields
@@ -53,7 +52,7 @@ def review_groups(
     """Return what waits on a task, kind by kind. `typed` is what a refused form said, by the item's id."""
     verdicts: dict[str, list[str]] = {}
     for record in records:
-        verdicts.setdefault(record.item_id, []).append(_verdict_words(record, now_s))
+        verdicts.setdefault(record.item_id, []).append(decided_words(record, now_s))
     by_kind: dict[str, list[ReviewRow]] = {}
     for card in cards:
         for item in card.items:
@@ -89,10 +88,10 @@ def _row(
     )
 
 
-def _verdict_words(record: DecisionRecord, now_s: float) -> str:
+def decided_words(record: DecisionRecord, now_s: float) -> str:
     """Say who decided what, where and when, and what it lacked."""
     words = _("{verdict} on {device}, {when}").format(
-        verdict=terms.proposal_status(record.verdict),
+        verdict=verdict_words(cast(Any, msgspec.to_builtins(record))),
         device=record.device_name,
         when=relative_time(record.at, now_s),
     )

@@ -44,7 +44,13 @@ class _Rules:
         self._typed = human_input
 
     async def show(self, request: web.Request) -> web.Response:
-        return await self._page(whole=request.query.get("all") == "yes")
+        """Show the rules; a link may name the agent and the action for which to begin one."""
+        begun = {
+            name: request.query[name][:ACTION_CHARS_MAX]
+            for name in ("agent", "name")
+            if name in request.query
+        }
+        return await self._page(whole=request.query.get("all") == "yes", typed=begun)
 
     async def act(self, request: web.Request) -> web.Response:
         """Write or revoke a rule, and show them all; what is refused is said."""
@@ -102,6 +108,7 @@ class _Rules:
             whole=whole,
             uses_max=USES_A_DAY_MAX,
             typed={name: (typed or {}).get(name, "") for name in FIELDS},
+            is_begun=bool(typed),
             fault=fault,
         )
 

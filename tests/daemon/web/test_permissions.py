@@ -4,6 +4,7 @@ Never uses a permission: that is the agent's.
 """
 
 import html
+import json
 import re
 from typing import Any
 
@@ -13,6 +14,8 @@ from daemon.agents.asks import ask_requests, ask_views
 from daemon.agents.asks.ask_requests import NewAsk
 from daemon.agents.asks.ask_views import AskDetails
 from daemon.agents.person import external_agents
+from daemon.agents.person.presence_edits import set_presence
+from daemon.refusal import Refused
 from store.transaction import Transaction
 from syncproto.ids import id_to_text
 from tests.daemon.web.conftest import Page
@@ -21,9 +24,16 @@ from tests.support.fleet import DAY_MS
 PATH = "/permissions"
 
 
-async def ask(page: Page, **more: Any) -> str:
+async def ask(page: Page, *, guarded: bool = False, **more: Any) -> str:
+    """Ask as Claude; `guarded` asks need another device from now on."""
+
     def use(tx: Transaction) -> str:
-        agent = external_agents.add_external_agent(tx, "Claude", "none")
+        try:
+            agent = external_agents.find_any_agent(tx, "Claude")
+        except Refused:
+            agent = external_agents.add_external_agent(tx, "Claude", "none")
+        if guarded:
+            set_presence(tx, agent, "all", "other_device", has_other_devices=True)
         fields: dict[str, Any] = {
             "agent": "Claude",
             "name": "send_mail",
@@ -44,51 +54,128 @@ async def details(page: Page) -> AskDetails:
     return listed
 
 
-def fields(text: str) -> dict[str, str]:
-    return dict(re.findall(r'type="hidden" name="(ask|shown)" value="([0-9a-f]+)"', text))
+def button(text: str, verdict: str) -> str:
+    """Return what a button of the only ask on a page sends."""
+    (value,) = re.findall(
+        rf'name="decide" value="({verdict}:[0-9a-f]{{32}}:[0-9a-f]{{64}})"', main_part(text)
+    )
+    return str(value)
 
 
+def main_part(text: str) -> str:
+    return text.partition("<main")[2].partition("</main>")[0]
+
+
+@pytest.mark.parametrize("path", ["/", PATH])
 @pytest.mark.parametrize(
-    ("verdict", "state"), [("confirmed", "permitted"), ("rejected", "refused"), ("deferred", "deferred")]
+    ("verdict", "state", "words"),
+    [
+        ("confirmed", "permitted", "Permitted, once"),
+        ("rejected", "refused", "Refused"),
+        ("deferred", "deferred", "Deferred"),
+    ],
 )
-async def test_a_person_decides_on_what_is_shown(page: Page, verdict: str, state: str) -> None:
+async def test_a_person_decides_on_what_is_shown_and_takes_it_back(
+    page: Page, path: str, verdict: str, state: str, words: str
+) -> None:
     await ask(page, why="She waits.")
-    assert "Agents ask for 1 permission" in (await page.ask("/")).text
-    text = (await page.ask(PATH)).text
+    text = (await page.ask(path)).text
     assert '{"to": "ana@example.org"}' in html.unescape(text)
     assert "She waits." in text
-    answer = await page.ask(PATH, {"decide": verdict, **fields(text)})
-    assert answer.status == 200
+    answer = await page.ask(path, {"decide": button(text, verdict)})
+    assert (answer.status, words in answer.text) == (200, True)
     assert (await details(page)).state == state
-    assert ("Mail Ana" in answer.text) == (verdict == "deferred")
+    assert ("Mail Ana" in main_part(answer.text)) == (verdict == "deferred")
+    (shown,) = re.findall(r'name="shown" value="([^"]+)"', answer.text.partition('id="outcome"')[2])
+    assert "Open again" in (await page.ask(path, {"decide": "reopened", "shown": shown})).text
+    assert (await details(page)).state == "pending"
+
+
+async def test_asks_and_proposals_are_one_list_and_what_runs_out_first_is_in_front(page: Page) -> None:
+    await page.propose(("update_task_estimate", {"minutes": 120}))
+    await ask(page, title="Later", key="1", not_after=page.now_ms() + 3 * DAY_MS)
+    await ask(page, title="Soon", key="2", not_after=page.now_ms() + DAY_MS // 2)
+    shown = await page.ask("/")
+    assert "3 things wait for you" in shown.text
+    titles = re.findall(r"<h2[^>]*><bdi>([^<]+)", main_part(shown.text))
+    assert titles == ["Soon", "Later", "Task of run"]
+    await page.ask(
+        "/", {"decide": button((await page.ask("/?agent=Claude")).text.partition("Later")[0], "deferred")}
+    )
+    titles = re.findall(r"<h2[^>]*><bdi>([^<]+)", main_part((await page.ask("/")).text))
+    assert titles == ["Later", "Task of run", "Soon"]
+
+
+async def test_filters_of_the_inbox_are_about_asks_too(page: Page) -> None:
+    await page.propose(("update_task_estimate", {"minutes": 120}))
+    await ask(page)
+    for query, titles in (
+        ("?agent=Claude", ["Mail Ana"]),
+        ("?kind=asks", ["Mail Ana"]),
+        ("?kind=dates", ["Task of run"]),
+        ("?label=x", []),
+    ):
+        text = main_part((await page.ask(f"/{query}")).text)
+        assert re.findall(r"<h2[^>]*><bdi>([^<]+)", text) == titles
 
 
 async def test_the_choice_and_the_reason_go_along(page: Page) -> None:
     await ask(page, options=["now", "later"])
     text = (await page.ask(PATH)).text
-    await page.ask(PATH, {"decide": "confirmed", "option": "later", "reason": "ignored?", **fields(text)})
+    await page.ask(PATH, {"decide": button(text, "confirmed"), "option": "later", "reason": "Quickly"})
     decided = await details(page)
-    assert (decided.state, decided.option) == ("permitted", "later")
+    assert decided.verdict is not None
+    assert (decided.state, decided.option, decided.verdict.reason) == ("permitted", "later", "Quickly")
 
 
 async def test_what_was_not_shown_is_not_permitted(page: Page) -> None:
-    await ask(page)
-    shown = fields((await page.ask(PATH)).text)
-    answer = await page.ask(PATH, {"decide": "confirmed", **shown, "shown": "0" * 64})
+    name = await ask(page, options=["now"])
+    shown = button((await page.ask(PATH)).text, "confirmed")
+    answer = await page.ask(PATH, {"decide": f"confirmed:{name}:{'0' * 64}"})
     assert (answer.status, "refusal" in answer.text) == (409, True)
-    unknown = await page.ask(PATH, {"decide": "confirmed", **shown, "ask": "0" * 32})
+    unknown = await page.ask(PATH, {"decide": shown.replace(name, "0" * 32)})
     assert unknown.status == 409
-    option = await page.ask(PATH, {"decide": "confirmed", **shown, "option": "other"})
-    assert option.status == 409
+    option = await page.ask(PATH, {"decide": shown, "option": "other"})
+    assert (option.status, "does not offer" in option.text) == (409, True)
     assert (await details(page)).state == "pending"
 
 
-@pytest.mark.parametrize("form", [{}, {"decide": "undone"}, {"ask": "x"}, {"shown": "ZZ"}])
-async def test_a_form_that_the_page_does_not_send_is_refused(page: Page, form: dict[str, str]) -> None:
+@pytest.mark.parametrize("decide", ["", "undone", "confirmed", "confirmed:x:ZZ", "used"])
+async def test_a_form_that_the_page_does_not_send_is_refused(page: Page, decide: str) -> None:
+    name = await ask(page)
+    sent = f"{decide}:{name}:{'0' * 64}" if decide == "used" else decide
+    assert (await page.ask(PATH, {"decide": sent})).status == 400
+
+
+async def test_a_long_argument_is_folded_and_nothing_of_it_is_missing(page: Page) -> None:
+    mail = {"text": "word " * 900 + "the end", "to": "ana@example.org", "ids": list(range(300))}
+    await ask(page, args=mail)
+    text = main_part((await page.ask(PATH)).text)
+    blocks = re.findall(r"<pre><bdi>(.*?)</bdi></pre>", text, re.DOTALL)
+    folded = re.findall(
+        r"<details><summary>.*?</summary><pre><bdi>(.*?)</bdi></pre></details>", text, re.DOTALL
+    )
+    assert json.loads(html.unescape("".join(blocks))) == mail
+    assert len(folded) == 2
+    # Each argument has its beginning in sight.
+    unfolded = re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
+    assert all(f"&#34;{argument}&#34;" in unfolded for argument in mail)
+
+
+async def test_a_verdict_that_would_not_count_here_is_not_offered(page: Page) -> None:
     await ask(page)
-    shown = fields((await page.ask(PATH)).text)
-    sent = {"decide": "confirmed", **shown, **form} if form else {}
-    assert (await page.ask(PATH, sent)).status == 400
+    await ask(page, key="2", title="Guarded", guarded=True)
+    text = main_part((await page.ask(PATH)).text)
+    assert "Decide on another device: Claude works on this one" in text
+    assert text.count("Permit once") == 1
+
+
+async def test_what_became_of_an_ask_elsewhere_is_told(page: Page) -> None:
+    name = await ask(page)
+    decide = button((await page.ask(PATH)).text, "rejected")
+    await page.ask("/", {"decide": decide, "reason": "No"})
+    answer_words = html.unescape((await page.ask(f"/items/{name}")).text)
+    assert re.search(r"refused on .*, just now: Mail Ana", answer_words)
 
 
 async def test_hostile_arguments_are_shown_as_they_are_and_harmlessly(page: Page) -> None:
