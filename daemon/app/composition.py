@@ -7,6 +7,7 @@ import asyncio
 import os
 import socket
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -52,6 +53,7 @@ from daemon.control.server import ControlServer
 from daemon.disk import DiskFloor
 from daemon.formats.importing import Imports
 from daemon.journal.human_input import HumanInput
+from daemon.journal.verification import verify_apart
 from daemon.language import chosen_language
 from daemon.notifier import BurstNotifier, Notifier
 from daemon.paths import Paths
@@ -62,7 +64,8 @@ from daemon.peers.transport.identity import IdentityError
 from daemon.web import listening
 from daemon.web.agents import agent_routes, external_routes
 from daemon.web.agents.agent_deeds import AgentDeeds
-from daemon.web.devices import devices_routes, health_routes, pairing_routes
+from daemon.web.devices import devices_routes, health_routes, pairing_routes, verify_routes
+from daemon.web.devices.verify_job import VerifyJob
 from daemon.web.first_run import first_run_routes
 from daemon.web.frame.rendering import Renderer
 from daemon.web.importing import import_routes
@@ -212,10 +215,12 @@ class Daemon:
             Renderer(language),
         )
         state = listening.load_state(self._data, self._clock.randomness)
+        check = VerifyJob(partial(verify_apart, self._database), self._clock.now_ms)
         deeds = AgentDeeds(services, self._human_input(), self._peers.devices)
         routes = [
             *devices_routes.routes(services, self._peers),
-            *health_routes.routes(services, self._peers.exchange_days, self._checks().list_findings),
+            *health_routes.routes(services, self._peers.exchange_days, self._checks().list_findings, check),
+            *verify_routes.routes(services, check),
             *pairing_routes.routes(services, self._peers),
             *list_routes.routes(services, self._human_input()),
             *new_task_routes.routes(services, self._human_input(), *self._on_new_task()),

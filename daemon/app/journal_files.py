@@ -12,12 +12,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from daemon import config, paths
 from daemon.app.folder_lock import DataFolderInUse, is_locked, lock_folder, unsafe_folder_sentence
 from daemon.app.machine import machine_id
 from daemon.clock import SystemClock
 from daemon.config import ConfigError
 from daemon.disk import free_bytes, os_error_sentences
+from daemon.journal.verification import verify_database
 from daemon.paths import UMASK, Paths, UnsafeFolder
 from daemon.peers.transport import identity, sealed_key
 from daemon.peers.transport.identity import Identity, IdentityError
@@ -26,7 +29,6 @@ from store.file.errors import DiskFull, StoreError
 from store.sentence import Sentence, json_params, sentence, sentence_fields
 from store.store import Store
 from store.upkeep import backup as backups
-from store.upkeep import verification
 from store.upkeep.backup import BackupSummary
 from store.upkeep.progress import ReportProgress
 from store.upkeep.rebuild import rebuild_tables
@@ -337,25 +339,9 @@ def _rebuild(local_paths: Paths, report: ReportProgress) -> None:
 
 
 def _verify(local_paths: Paths, file: Path | None, report: ReportProgress) -> Answer:
-    with _checkable(local_paths, file, report) as database, backups.open_snapshot(database) as snapshot:
-        result = verification.verify_store(snapshot, report)
-    return {
-        "file": str(file or local_paths.database),
-        "sound": result.is_sound,
-        "commits": result.commits,
-        "signatures": result.signatures,
-        "entities": result.entities,
-        "findings": [_finding_json(finding) for finding in result.findings],
-        "more": result.more,
-    }
-
-
-def _finding_json(finding: verification.VerificationFinding) -> Answer:
-    """Return what was found, where, and the remedy: each as an English text, with its id and parameters."""
-    answer: Answer = {}
-    for name, part in finding._asdict().items():
-        answer |= sentence_fields(name, part)
-    return answer
+    with _checkable(local_paths, file, report) as database:
+        verified = verify_database(database, report)
+    return {"file": str(file or local_paths.database), **structs.asdict(verified)}
 
 
 @contextmanager

@@ -80,6 +80,32 @@ def test_a_device_is_paired_without_scripts(laptop: Device, phone: Device, chrom
         context.close()
 
 
+def test_the_journal_is_checked_in_place_and_without_scripts(laptop: Device, chromium: Browser):
+    for number in range(30):
+        laptop.do("add", f"Task {number}")
+    with signed_in(chromium, laptop) as tab:
+        open_page(tab, "/health")
+        assert tab.page.locator("#well").get_attribute("open") is None
+        tab.page.click("form[action='/health/verify'] button")
+        tab.page.wait_for_selector("#check .good:has-text('Everything is intact.')")
+        assert axe_findings(tab) == []
+        assert tab.complaints == []
+        state, origin = tab.page.context.storage_state(), tab.page.evaluate("location.origin")
+        # A tab that followed a check of an earlier start of the daemon.
+        open_page(tab, "/health/verify?job=1-1")
+        laptop.stop()
+        laptop.start()
+        tab.page.goto(f"{origin}/health/verify?wait=1&job=1-1")
+        tab.page.wait_for_selector("#check .fault:has-text('started again before the check ended')")
+    with chromium.new_context(java_script_enabled=False, storage_state=state) as context:
+        page = context.new_page()
+        page.goto(f"{origin}/health")
+        page.click("form[action='/health/verify'] button")
+        page.wait_for_selector("#check .good:has-text('Everything is intact.')")
+        page.goto(f"{origin}/health")
+        page.wait_for_selector("a.good:has-text('Everything is intact.')")
+
+
 @pytest.mark.parametrize("width", [360, 768, 1440])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(laptop: Device, phone: Device, chromium: Browser, theme: str, width: int):
@@ -88,7 +114,14 @@ def test_axe_finds_nothing(laptop: Device, phone: Device, chromium: Browser, the
     options = {"color_scheme": theme, "viewport": {"width": width, "height": 900}}
     with signed_in(chromium, laptop, **options) as tab:
         findings = {}
-        for path in ("/devices", "/devices/leave", f"/devices/{other}/remove", "/health", "/devices/pair"):
+        for path in (
+            "/devices",
+            "/devices/leave",
+            f"/devices/{other}/remove",
+            "/health",
+            "/health/verify",
+            "/devices/pair",
+        ):
             open_page(tab, path)
             findings[path] = axe_findings(tab)
             assert tab.page.evaluate("document.documentElement.scrollWidth") <= width

@@ -81,10 +81,11 @@ export function show(fresh, { withOutcome }) {
   bringParts();
 }
 
-/** Loads what a passkey or an import needs, on the pages that have a part for it. */
+/** Loads what a passkey, an import or long work needs, on the pages that have a part for it. */
 function bringParts() {
   if (document.querySelector("form[data-signs], form[data-makes]")) import("./passkey.js");
-  if (document.querySelector("form[data-drop], #working")) import("./import.js");
+  if (document.querySelector("form[data-drop]")) import("./import.js");
+  if (document.querySelector("[data-job]")) import("./job.js").then(({ follow }) => follow());
 }
 
 // -- verdicts, without a reload -----------------------------------------------------------------------

@@ -1,11 +1,7 @@
-// Lets a file be dropped anywhere on the page, and follows an import in place until it has ended.
+// Lets a file be dropped anywhere on the page.
 //
 // Never imports by itself: a dropped file is only looked at. Everything works without this file, by the buttons.
 
-import { announce, inTurn, parse, show } from "./page.js";
-
-const AGAIN_MS = 2000;
-const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 const dropForm = () => document.querySelector("form[data-drop]");
 const holdsFiles = (event) => event.dataTransfer?.types.includes("Files") && dropForm();
 
@@ -45,21 +41,4 @@ document.addEventListener("change", ({ target }) => {
   if (form) judge(form);
 });
 
-/** Asks how far the import is, as long as it goes on. */
-async function follow() {
-  while (document.querySelector("#working[data-goes-on]")) {
-    try {
-      const answer = await fetch("/import?wait=1");
-      if (answer.status === 401) return location.reload();
-      const fresh = parse(await answer.text());
-      await inTurn(async () => show(fresh, { withOutcome: false }));
-      const words = document.querySelector("#imported .good, #failed .fault, #shown strong, #working .sub");
-      announce(words?.textContent ?? "");
-    } catch {
-      await pause(AGAIN_MS);
-    }
-  }
-}
-
 for (const form of document.querySelectorAll("form[data-drop]")) form.dataset.ready = "yes";
-follow();

@@ -31,8 +31,6 @@ from daemon.web.services import PageServices
 
 PATH: Final = "/import"
 FILE_PATH: Final = "/import/file"
-WAIT_S: Final = 1.0
-"""So long a request waits for the end of the work; after that the page says how far it is."""
 NAME_CHARS_MAX: Final = 200
 LINES_MAX: Final = 100
 
@@ -55,12 +53,17 @@ def routes(services: PageServices, imports: Imports) -> list[web.RouteDef]:
 class _Importing:
     def __init__(self, services: PageServices, imports: Imports) -> None:
         self._services = services
-        self._jobs = ImportJobs(imports)
+        self._jobs = ImportJobs(imports, services.now_ms())
+        self._job = self._jobs.job
 
     async def show(self, request: web.Request) -> web.Response:
         """Show how the import stands; with `wait`, once it has ended, or after a moment."""
         if "wait" in request.query:
-            await self._jobs.wait(WAIT_S)
+            await self._job.wait()
+        if self._job.is_lost(request.query.get("job", "")) and self._job.stage is None:
+            return await self._page(
+                fault=_("Placet was started again before the file was through: choose it again")
+            )
         return await self._page()
 
     async def look(self, request: web.Request) -> web.Response:
@@ -72,19 +75,18 @@ class _Importing:
                 limit=FILE_BYTES_MAX >> 20
             )
             return await self._page(fault=words, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-        if isinstance(self._jobs.stage, Working):
+        if self._job.is_working:
             return await self._page(fault=_("Another file is being imported: wait for its end"))
         try:
             self._jobs.look_at(_text_file(sent))
         except _Unreadable as unreadable:
-            self._jobs.forget()
+            self._job.forget()
             return await self._page(fault=str(unreadable))
-        await self._jobs.wait(WAIT_S)
-        return _redirect()
+        return await self._redirect()
 
     async def act(self, request: web.Request) -> web.Response:
         """Import what was shown, look at it under another name, or drop it."""
-        form, stage = await read_form(request), self._jobs.stage
+        form, stage = await read_form(request), self._job.stage
         deed, name = form.get("do", ""), form.get("name", "").strip()[:NAME_CHARS_MAX]
         if deed not in ("import", "drop"):
             raise refuse_form()
@@ -92,20 +94,25 @@ class _Importing:
             words = _("This file is no longer at hand: choose it again")
             return await self._page(fault=words)
         if deed == "drop":
-            self._jobs.forget()
+            self._job.forget()
         elif name and name != stage.file.name and stage.file.format in FORMATS_KNOWN_BY_NAME:
             # Another name can be another list: what was shown is then not what would happen.
-            self._jobs.forget()
+            self._job.forget()
             self._jobs.look_at(stage.file._replace(name=name))
         elif shortfall := shortfall_words(self._services):
             return await self._page(fault=shortfall)
         else:
             self._jobs.take(stage)
-        await self._jobs.wait(WAIT_S)
-        return _redirect()
+        return await self._redirect()
+
+    async def _redirect(self) -> web.Response:
+        """Show how the work stands after a moment."""
+        await self._job.wait()
+        address = f"{PATH}?job={self._job.mark}" if self._job.is_working else PATH
+        return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": address})
 
     async def _page(self, fault: str = "", status: HTTPStatus | None = None) -> web.Response:
-        after, stage = self._services.store.feed_end, self._jobs.stage
+        after, stage = self._services.store.feed_end, self._job.stage
         return await page_answer(
             self._services,
             "importing/import.html",
@@ -113,6 +120,7 @@ class _Importing:
             room="tasks",
             after=after,
             fault=fault,
+            mark=self._job.mark,
             endings=ENDINGS_OF_LISTS,
             bytes_max=FILE_BYTES_MAX,
             working=self._progress() if isinstance(stage, Working) else None,
@@ -122,7 +130,7 @@ class _Importing:
         )
 
     def _progress(self) -> dict[str, Any] | None:
-        progress, stage = self._jobs.progress(), self._jobs.stage
+        progress, stage = self._jobs.progress(), self._job.stage
         if progress is None or not isinstance(stage, Working):
             return None
         return {
@@ -189,7 +197,3 @@ def _refusal_fields(failed: Failed) -> dict[str, Any]:
         for detail in failed.refusal.details
     ]
     return {"name": failed.name, "words": refusal_words(failed.refusal), "faults": faults}
-
-
-def _redirect() -> web.Response:
-    return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": PATH})

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 from aiohttp import web
 
@@ -9,7 +10,9 @@ from daemon.browser_access import BrowserAccess
 from daemon.config import WebSettings
 from daemon.control.health.check import Check
 from daemon.disk import DiskFloor
-from daemon.web.devices import devices_routes, health_routes, pairing_routes
+from daemon.journal.verification import verify_apart
+from daemon.web.devices import devices_routes, health_routes, pairing_routes, verify_routes
+from daemon.web.devices.verify_job import VerifyJob
 from daemon.web.services import PageServices
 from tests.daemon.peers.fleet import Device
 from tests.daemon.web.conftest import Network, Page
@@ -39,6 +42,7 @@ class DevicePage(Page):
         self.network = Network()
         self.token = ""
         self.findings: list[Check] = []
+        self.check = VerifyJob(partial(verify_apart, self.folder / "placet.db"), self.now_ms)
 
     def now_ms(self) -> int:
         return self.device.clock.now_ms()
@@ -49,7 +53,8 @@ class DevicePage(Page):
 
         return [
             *devices_routes.routes(self.services, self.device.peers),
-            *health_routes.routes(self.services, self.device.peers.exchange_days, findings),
+            *health_routes.routes(self.services, self.device.peers.exchange_days, findings, self.check),
+            *verify_routes.routes(self.services, self.check),
             *pairing_routes.routes(self.services, self.device.peers),
         ]
 

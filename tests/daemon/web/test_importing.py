@@ -21,6 +21,7 @@ from daemon.cli.translation import use_language
 from daemon.disk import DiskFloor
 from daemon.formats.core.importer import PART_ELEMENTS
 from daemon.formats.importing import Imports
+from daemon.web import page_job
 from daemon.web.frame.rendering import Renderer
 from daemon.web.importing import import_jobs, import_routes, upload
 from tests.daemon.web.conftest import Page, PageAnswer
@@ -189,7 +190,7 @@ async def test_nothing_is_imported_with_a_full_disk_but_a_file_is_shown(page: Im
 async def test_a_long_import_says_how_far_it_is_and_takes_no_other_meanwhile(
     page: ImportPage, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(import_routes, "WAIT_S", 0.01)
+    monkeypatch.setattr(page_job, "WAIT_S", 0.01)
     form = await page.shown(LONG)
     first = asyncio.Event()
     page.store.on_commit.append(first.set)

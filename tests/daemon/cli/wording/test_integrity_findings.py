@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from daemon.app.journal_files import _finding_json
 from daemon.cli import translation
 from daemon.cli.terminal.display import Display
 from daemon.cli.views.files.backups import verify_lines
+from daemon.journal.verification import finding_fields
 from store.sentence import sentence
 from store.upkeep.verification import VerificationFinding
 
@@ -27,7 +27,7 @@ def _english_again() -> Iterator[None]:
 
 def lines(**newer: object) -> list[str]:
     """Return what a person sees of a finding; `newer` replaces parts of the answer."""
-    finding = {**_finding_json(VerificationFinding(WHAT, WHERE, REMEDY)), **newer}
+    finding = {**finding_fields(VerificationFinding(WHAT, WHERE, REMEDY)), **newer}
     counts = {"signatures": 1, "commits": 2, "entities": 3, "sound": False, "more": 0}
     return list(verify_lines({**counts, "findings": [finding]}, Display()))
 

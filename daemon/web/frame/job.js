@@ -1,0 +1,33 @@
+// Follows work that takes long in place, until it has ended: an import, or a check of the journal.
+//
+// Never begins anything. Without this file the page loads itself anew, or offers a link that does.
+
+import { announce, inTurn, parse, show } from "./page.js";
+
+const AGAIN_MS = 2000;
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+const working = () => document.querySelector("[data-job]");
+
+let follows = false;
+
+/** Asks how far the work is, as long as it goes on. */
+export async function follow() {
+  if (follows) return;
+  follows = true;
+  for (let part; (part = working()); ) {
+    try {
+      const answer = await fetch(part.dataset.job);
+      if (answer.status === 401) return location.reload();
+      const fresh = parse(await answer.text());
+      if (!fresh.getElementById("main")) {
+        await pause(AGAIN_MS);
+        continue;
+      }
+      await inTurn(async () => show(fresh, { withOutcome: false }));
+      announce(document.querySelector("[data-told]")?.textContent ?? "");
+    } catch {
+      await pause(AGAIN_MS);
+    }
+  }
+  follows = false;
+}

@@ -1,0 +1,54 @@
+"""Checking the journal in a process of its own: what it reports, and that it ends with who asked."""
+
+import asyncio
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from daemon.journal.verification import CheckProgress, verify_apart, verify_database
+from daemon.refusal import Refused
+from tests.support.patience import LIMIT_S
+from tests.support.stores import StoreBench, write_entities
+
+
+def no_report(*_progress: object) -> None:
+    """Listen to nothing."""
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[StoreBench]:
+    bench = StoreBench(tmp_path)
+    yield bench
+    bench.close()
+
+
+async def test_a_process_of_its_own_finds_what_this_one_finds(bench: StoreBench):
+    store, reports = bench.store("a"), list[CheckProgress]()
+    write_entities(store, 20)
+    verified = await verify_apart(store.path, reports.append)
+    assert verified == verify_database(store.path, no_report)
+    assert (verified.sound, verified.commits) == (True, 20)
+    assert {progress.stage for progress in reports} >= {"looking at the file's pages", "reading the log"}
+
+
+async def test_a_file_that_is_no_journal_is_refused_with_the_reason(tmp_path: Path):
+    file = tmp_path / "notes.db"
+    file.write_text("no database at all")
+    with pytest.raises(Refused) as refused:
+        await verify_apart(file, no_report)
+    assert str(file) in refused.value.message
+
+
+async def test_a_check_that_nobody_waits_for_any_more_ends(bench: StoreBench):
+    store, begun = bench.store("a"), asyncio.Event()
+    write_entities(store, 20)
+    check = asyncio.create_task(verify_apart(store.path, lambda _progress: begun.set()))
+    async with asyncio.timeout(LIMIT_S):
+        await begun.wait()
+    check.cancel()
+    await asyncio.gather(check, return_exceptions=True)
+    # It was waited for: this process has no child any more.
+    with pytest.raises(ChildProcessError):
+        await asyncio.to_thread(os.waitpid, -1, os.WNOHANG)
