@@ -17,8 +17,9 @@ from daemon.peers.mailboxes.carrier import CarrierFault
 from daemon.peers.transport.addresses import caller_network
 from daemon.relay import blob_keeper
 from daemon.relay.blob_keeper import BlobKeeper, QuotaExceeded
-from daemon.relay.bounds import RateLimit, RelayLimits, VaultNews
 from daemon.relay.boxes import BLOBS_FOLDER, Box, BoxFile
+from daemon.relay.request_limits import RateLimit, RelayLimits
+from daemon.relay.vault_news import VaultNews
 from daemon.web.connections import ConnectionLimits, Connections
 from syncproto.mailboxes.envelope import ENVELOPE_BYTES_MAX
 
@@ -183,7 +184,7 @@ class RelayServer:
             # The box was removed meanwhile: what came after that is not kept.
             await asyncio.to_thread(self._boxes.delete_blobs, box.name)
             return _refusal(401)
-        self._news_of(request, box).tell(_reader(request))
+        self._news_of(request, box).note_put(_reader(request))
         return web.Response(status=204)
 
     async def _get(self, request: web.Request, box: Box) -> web.StreamResponse:

@@ -1,4 +1,4 @@
-"""The state of a change item, and what happens when a person decides on it.
+"""Asks: what agents ask permission for outside the journal, what people decide on that, and each use.
 
-Never decides by itself.
+Never acts outside the journal: the program that asked does that, after its use was granted.
 """

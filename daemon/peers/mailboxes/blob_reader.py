@@ -1,6 +1,6 @@
-"""What this device makes of the blobs in a mailbox: whose they are, and what is in them.
+"""Reads the blobs in a mailbox: whose they are, and what is in them, as far as this device's keys open them.
 
-Never decides what to write or to delete, and never believes a name.
+Never decides what to write or to delete, and never trusts a blob's name.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from syncproto.mailboxes.sealing_keys import PrivateSealingKey, PublishedKey
 from syncproto.vector_clock import Head, VectorClock
 
 
-class Judgement(Enum):
+class BlobStatus(Enum):
     """What this device knows of a blob after it has looked at it."""
 
     UNREADABLE = "half a blob, or none"
@@ -33,8 +33,8 @@ class Judgement(Enum):
 class HaveView(NamedTuple):
     """What a member says that it has. `vector` is None if that is sealed to others.
 
-    `holder` is which data folder of the device says it, no bytes if that is unknown; `replica` as which it
-    writes.
+    `holder` names the data folder of the device that says it, and is empty if that is unknown. `replica` is
+    the replica under which that folder writes.
     """
 
     number: int
@@ -53,7 +53,7 @@ class BlobView(NamedTuple):
     """
 
     mark: str
-    judgement: Judgement
+    status: BlobStatus
     sender: DeviceId | None = None
     readers: frozenset[bytes] = frozenset()
     digest: bytes = b""
@@ -62,7 +62,7 @@ class BlobView(NamedTuple):
     have: HaveView | None = None
 
 
-class Opened(NamedTuple):
+class OpenedBlob(NamedTuple):
     """A blob of a member that could be read: commits, or what it has."""
 
     sender: DeviceId
@@ -71,8 +71,8 @@ class Opened(NamedTuple):
     have: HaveView | None
 
 
-class Eyes(NamedTuple):
-    """By what this device reads blobs: its vault and keys (by their tags), and the members by their tags."""
+class ReadingKeys(NamedTuple):
+    """What this device needs to read blobs: its vault, its keys by their tags, and the members by theirs."""
 
     vault: bytes
     vault_tag: bytes
@@ -80,9 +80,11 @@ class Eyes(NamedTuple):
     members: Mapping[bytes, Member]
 
 
-def make_eyes(vault: bytes, keys: Sequence[PrivateSealingKey], members: Sequence[Member]) -> Eyes:
-    """Return by what a device reads the blobs of its vault; `members` include the device itself."""
-    return Eyes(
+def make_reading_keys(
+    vault: bytes, keys: Sequence[PrivateSealingKey], members: Sequence[Member]
+) -> ReadingKeys:
+    """Return what a device needs to read the blobs of its vault; `members` include the device itself."""
+    return ReadingKeys(
         vault,
         names.vault_tag(vault),
         {names.key_tag(vault, key.public_key.public): key for key in keys},
@@ -90,41 +92,43 @@ def make_eyes(vault: bytes, keys: Sequence[PrivateSealingKey], members: Sequence
     )
 
 
-def open_blob(raw: bytes, eyes: Eyes) -> Opened | Judgement:
-    """Return what is in a blob, or why this device does not know."""
+def open_blob(raw: bytes, reading_keys: ReadingKeys) -> OpenedBlob | BlobStatus:
+    """Return what is in a blob, or why this device cannot read it."""
     try:
         blob = envelope.read_envelope(raw)
     except RemoteProtocolError:
-        return Judgement.UNREADABLE
-    member = eyes.members.get(blob.header.sender)
-    if blob.header.vault != eyes.vault_tag or member is None:
-        return Judgement.FOREIGN
+        return BlobStatus.UNREADABLE
+    member = reading_keys.members.get(blob.header.sender)
+    if blob.header.vault != reading_keys.vault_tag or member is None:
+        return BlobStatus.FOREIGN
     if not envelope.is_signed_by(blob, member.public_key):
-        return Judgement.FOREIGN
+        return BlobStatus.FOREIGN
     frames: list[bytes] | None = None
     try:
-        frames = envelope.open_frames(blob, eyes.keys)
+        frames = envelope.open_frames(blob, reading_keys.keys)
     except envelope.NoRecipient:
         if blob.header.kind is BlobKind.DROP:
-            return Judgement.SEALED
+            return BlobStatus.SEALED
     except RemoteProtocolError:
-        return Judgement.SPOILED
+        return BlobStatus.SPOILED
     try:
         if blob.header.kind is BlobKind.HAVE:
-            return Opened(member.device, blob, None, _have_of(blob, member, frames, eyes))
-        return Opened(member.device, blob, envelope.read_drop(frames or []).commits, None)
+            return OpenedBlob(member.device, blob, None, _have_of(blob, member, frames, reading_keys))
+        return OpenedBlob(member.device, blob, envelope.read_drop(frames or []).commits, None)
     except RemoteProtocolError:
-        return Judgement.SPOILED
+        return BlobStatus.SPOILED
 
 
-def _have_of(blob: Envelope, member: Member, frames: list[bytes] | None, eyes: Eyes) -> HaveView:
+def _have_of(
+    blob: Envelope, member: Member, frames: list[bytes] | None, reading_keys: ReadingKeys
+) -> HaveView:
     key = envelope.claimed_key(blob, member.public_key)
     if key is None:
         raise RemoteProtocolError("a have with a key that its device has not signed")
     if frames is None:
         return HaveView(blob.header.number, key)
     hello, parts = envelope.read_have(frames)
-    if hello.vault != eyes.vault:
+    if hello.vault != reading_keys.vault:
         raise RemoteProtocolError("a have of another vault")
     vector = (*hello.vector, *(head for part in parts for head in part.heads))
     holder = envelope.holder_of(hello)

@@ -13,7 +13,7 @@ import structlog
 
 from daemon.clock import Clock
 from daemon.peers.mailboxes import blob_reader
-from daemon.peers.mailboxes.blob_reader import BlobView, Eyes, HaveView, Judgement
+from daemon.peers.mailboxes.blob_reader import BlobStatus, BlobView, HaveView, ReadingKeys
 from daemon.peers.mailboxes.carrier import Carrier
 from store.local import mailboxes
 from store.local.mailboxes import Holder, NoticedHave
@@ -46,7 +46,7 @@ class OwnDevice(NamedTuple):
 
 
 @dataclass
-class MailboxSight:
+class MailboxKnowledge:
     """What this process knows of a mailbox; it is read anew after a start."""
 
     views: dict[str, BlobView] = field(default_factory=dict)
@@ -70,17 +70,17 @@ class BlobWriter:
         clock: Clock,
         *,
         own: OwnDevice,
-        eyes: Eyes,
-        mailbox_sight: MailboxSight,
+        reading_keys: ReadingKeys,
+        mailbox_knowledge: MailboxKnowledge,
     ) -> None:
         self._mailbox = mailbox
         self._carrier = carrier
         self._db = db
         self._clock = clock
         self._own = own
-        self.eyes = eyes
-        self._sight = mailbox_sight
-        self._tag = names.device_tag(eyes.vault, own.signer.device)
+        self.reading_keys = reading_keys
+        self._knowledge = mailbox_knowledge
+        self._tag = names.device_tag(reading_keys.vault, own.signer.device)
         self._holder = Holder(own.signer.device, b"")
         self._left: NoticedHave | None = None
 
@@ -117,7 +117,7 @@ class BlobWriter:
     def _own_haves(self) -> list[tuple[HaveView, bytes]]:
         return [
             (view.have, view.digest)
-            for view in self._sight.views.values()
+            for view in self._knowledge.views.values()
             if view.have is not None and view.sender == self._own.signer.device
         ]
 
@@ -133,20 +133,24 @@ class BlobWriter:
         """Say what this device has, if that is not there as it is now; return copies that are of no use."""
         name = names.have_name(self._tag, self._holder.id)
         # A carrier that takes the letters of a name for the same in either case shows this have as it likes.
-        here = {place for place in self._sight.views if place.casefold() == name}
+        here = {place for place in self._knowledge.views if place.casefold() == name}
         copies = [
-            place for place, view in self._sight.views.items() if place not in here and self._is_copy(view)
+            place
+            for place, view in self._knowledge.views.items()
+            if place not in here and self._is_copy(view)
         ]
         hello, parts = await self._hello()
         now_ms = self._clock.now_ms()
         vector = tuple(head for part in (hello.vector, *parts) for head in part)
         now_told = vector, hello.state_hash, frozenset(key.public for key in (self._own_key, *recipients))
-        is_fresh = 0 <= now_ms - self._sight.have_at_ms < HAVE_AGE_MS
+        is_fresh = 0 <= now_ms - self._knowledge.have_at_ms < HAVE_AGE_MS
         left = self._left
-        is_there = left is not None and any(self._sight.views[place].digest == left.digest for place in here)
-        if not (is_there and is_fresh and now_told == self._sight.have_told):
+        is_there = left is not None and any(
+            self._knowledge.views[place].digest == left.digest for place in here
+        )
+        if not (is_there and is_fresh and now_told == self._knowledge.have_told):
             await self._put_have(name, hello, parts, recipients)
-            self._sight.have_told, self._sight.have_at_ms = now_told, now_ms
+            self._knowledge.have_told, self._knowledge.have_at_ms = now_told, now_ms
         return copies
 
     def _is_copy(self, view: BlobView) -> bool:
@@ -164,7 +168,7 @@ class BlobWriter:
             vector, *parts = parts_of(snapshot.heads().clock)
             more = envelope.holder_entry(self._holder.id)
             versions, replica, state_hash = list(messages.VERSIONS), snapshot.replica, snapshot.state_hash()
-            hello = Hello(versions, self.eyes.vault, replica, vector, state_hash, more)
+            hello = Hello(versions, self.reading_keys.vault, replica, vector, state_hash, more)
             return hello, [part for part in parts[: FRAMES_MAX - 1] if part]
 
         return await self._db.read(read)
@@ -190,15 +194,15 @@ class BlobWriter:
     async def _seal(
         self, kind: BlobKind, frames: Sequence[bytes], recipients: Sequence[PublicSealingKey], newest: int = 0
     ) -> tuple[int, bytes]:
-        number = max(self._clock.now_ms(), newest + 1, self._sight.number + 1)
-        self._sight.number = number = min(max(number, 1), NUMBER_MAX)
+        number = max(self._clock.now_ms(), newest + 1, self._knowledge.number + 1)
+        self._knowledge.number = number = min(max(number, 1), NUMBER_MAX)
         own_key = self._own.keys[0]
         keys = dict.fromkeys([self._own_key, *recipients])
         blob = await asyncio.to_thread(
             envelope.seal,
             frames,
             kind=kind,
-            vault=(self.eyes.vault, self.eyes.vault_tag),
+            vault=(self.reading_keys.vault, self.reading_keys.vault_tag),
             sender=self._tag,
             number=number,
             recipients=list(keys)[:WRAPS_MAX],
@@ -212,7 +216,9 @@ class BlobWriter:
 
     async def write_drops(self, write: int, recipients: Sequence[PublicSealingKey]) -> AsyncIterator[str]:
         """Leave commits (bits by feed position), sealed to some keys and its own; yield the names."""
-        tags = frozenset(names.key_tag(self.eyes.vault, key.public) for key in (self._own_key, *recipients))
+        tags = frozenset(
+            names.key_tag(self.reading_keys.vault, key.public) for key in (self._own_key, *recipients)
+        )
         while write:
             remaining = write
 
@@ -232,7 +238,7 @@ class BlobWriter:
             name = names.drop_name(self._tag, number, self._clock.randomness(NAME_BYTES))
             await self._carrier.put(name, blob)
             own = self._own.signer.device
-            self._sight.views[name] = BlobView(
-                f"own-{len(blob)}", Judgement.DROP, own, tags, brings=brings, needs=needs
+            self._knowledge.views[name] = BlobView(
+                f"own-{len(blob)}", BlobStatus.DROP, own, tags, brings=brings, needs=needs
             )
             yield name

@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from daemon import files
 from daemon.clock import Clock
-from daemon.peers.mailboxes.blob_reader import Judgement
-from daemon.peers.mailboxes.blob_writer import MailboxSight
+from daemon.peers.mailboxes.blob_reader import BlobStatus
+from daemon.peers.mailboxes.blob_writer import MailboxKnowledge
 from daemon.peers.mailboxes.bundle_file import BundleReader, BundleWriter
 from daemon.peers.mailboxes.carrier import Carrier, CarrierFault
 from daemon.peers.mailboxes.mailboxes import Mailboxes
@@ -71,7 +71,7 @@ class Bundles:
                 # A disk may turn out to be full as late as at the end of this block.
                 with files.replacement(file) as opened:
                     carrier = BundleWriter(opened)
-                    visit = await self._visit(carrier, MailboxSight())
+                    visit = await self._visit(carrier, MailboxKnowledge())
                     await visit.write_for(recipients)
             except (OSError, CarrierFault) as fault:
                 raise _refusal(file, fault) from fault
@@ -79,26 +79,26 @@ class Bundles:
 
     async def read(self, file: str) -> ReadBundle:
         """Take what a bundle brings. Raises Refused if the file is no bundle."""
-        mailbox_sight = MailboxSight()
+        mailbox_knowledge = MailboxKnowledge()
         async with self._turn:
             try:
-                visit = await self._visit(BundleReader(Path(file)), mailbox_sight)
+                visit = await self._visit(BundleReader(Path(file)), mailbox_knowledge)
                 report = await visit.read()
             except CarrierFault as fault:
                 raise _refusal(file, fault) from fault
-        judgements = [view.judgement for view in mailbox_sight.views.values()]
-        bad = (Judgement.UNREADABLE, Judgement.FOREIGN, Judgement.SPOILED)
+        statuses = [view.status for view in mailbox_knowledge.views.values()]
+        bad = (BlobStatus.UNREADABLE, BlobStatus.FOREIGN, BlobStatus.SPOILED)
         return ReadBundle(
             file,
-            len(judgements) + report.deleted,
+            len(statuses) + report.deleted,
             report.taken,
-            judgements.count(Judgement.GAP),
-            judgements.count(Judgement.SEALED),
-            sum(judgement in bad for judgement in judgements) + report.deleted,
+            statuses.count(BlobStatus.GAP),
+            statuses.count(BlobStatus.SEALED),
+            sum(status in bad for status in statuses) + report.deleted,
         )
 
-    async def _visit(self, carrier: Carrier, mailbox_sight: MailboxSight) -> MailboxVisit:
-        visit = await self._mailboxes.make_visit(MAILBOX_NAME, carrier, mailbox_sight)
+    async def _visit(self, carrier: Carrier, mailbox_knowledge: MailboxKnowledge) -> MailboxVisit:
+        visit = await self._mailboxes.make_visit(MAILBOX_NAME, carrier, mailbox_knowledge)
         if visit is None:
             raise usage_error(sentence("no-longer-member", "this device is no longer a member of its vault"))
         return visit

@@ -1,4 +1,4 @@
-"""What is asked of a place that keeps blobs: put, list, get and delete. Nothing else, not even an order.
+"""What a place that keeps blobs has to do: put, list, get and delete them, in no particular order.
 
 Never knows what a blob is.
 """

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from daemon.peers.mailboxes.blob_reader import BlobView, Judgement
+from daemon.peers.mailboxes.blob_reader import BlobStatus, BlobView
 from daemon.peers.mailboxes.holders import find_lacks
 from daemon.peers.roster.member_records import Member
 from daemon.timestamps import iso_utc
@@ -51,7 +51,7 @@ class SeenMailbox(NamedTuple):
 def find_holdings(
     snapshot: Snapshot,
     positions: Sequence[int],
-    mailbox_sights: Sequence[SeenMailbox],
+    seen_mailboxes: Sequence[SeenMailbox],
     members: Mapping[DeviceId, Member],
 ) -> list[MailboxHolding]:
     """Return what each mailbox has of the commits at some feed positions, which are in ascending order.
@@ -63,14 +63,14 @@ def find_holdings(
     lacks = find_lacks(snapshot, members)
     vault = snapshot.vault()
     assert vault is not None, "a mailbox before the first start was over"
-    open_names = {mailbox.name for mailbox in mailbox_sights}
+    open_names = {mailbox.name for mailbox in seen_mailboxes}
     removed = [SeenMailbox(name, None, ()) for name in brought if name not in open_names]
     holdings: list[MailboxHolding] = []
-    for mailbox in sorted([*mailbox_sights, *removed], key=lambda mailbox: mailbox.name):
+    for mailbox in sorted([*seen_mailboxes, *removed], key=lambda mailbox: mailbox.name):
         tags = _tags_of(vault, mailbox.views, members)
         contents, waits = 0, dict.fromkeys(members, 0)
         for view in mailbox.views:
-            if view.judgement is not Judgement.DROP or not view.brings & wanted:
+            if view.status is not BlobStatus.DROP or not view.brings & wanted:
                 continue
             contents |= view.brings & wanted
             for device in members:

@@ -14,8 +14,8 @@ from msgspec import Struct
 from daemon.backoff import Backoff, FailureCount
 from daemon.clock import Clock
 from daemon.config import MailboxSettings
-from daemon.peers.mailboxes.blob_reader import Judgement
-from daemon.peers.mailboxes.blob_writer import MailboxSight, OwnDevice
+from daemon.peers.mailboxes.blob_reader import BlobStatus
+from daemon.peers.mailboxes.blob_writer import MailboxKnowledge, OwnDevice
 from daemon.peers.mailboxes.carrier import Carrier, CarrierFault, RingingCarrier
 from daemon.peers.mailboxes.carrier_choice import Access, CarrierChoice
 from daemon.peers.mailboxes.holders import Comparison
@@ -115,7 +115,7 @@ class _OpenMailbox:
     stored: Mailbox
     failures: FailureCount
     carrier: Carrier | None = None
-    mailbox_sight: MailboxSight = field(default_factory=MailboxSight)
+    mailbox_knowledge: MailboxKnowledge = field(default_factory=MailboxKnowledge)
     looking: asyncio.Lock = field(default_factory=asyncio.Lock)
     look_now: asyncio.Event = field(default_factory=asyncio.Event)
     looked_ms: int | None = None
@@ -269,7 +269,7 @@ class Mailboxes:
             if isinstance(carrier, RingingCarrier):
                 opened.tasks.append(asyncio.create_task(self._look_when_rung(opened, carrier)))
         newcomers = await self._let_in(opened.stored)
-        visit = await self.make_visit(opened.stored.name, opened.carrier, opened.mailbox_sight)
+        visit = await self.make_visit(opened.stored.name, opened.carrier, opened.mailbox_knowledge)
         if visit is None:
             return
         feed_end = self._db.feed_end
@@ -289,7 +289,7 @@ class Mailboxes:
             self._compared(comparison)
 
     async def make_visit(
-        self, name: str, carrier: Carrier, mailbox_sight: MailboxSight
+        self, name: str, carrier: Carrier, mailbox_knowledge: MailboxKnowledge
     ) -> MailboxVisit | None:
         """Return a look into a place, None if this device is no member any more."""
         await self._members.refresh_if_changed()
@@ -304,7 +304,7 @@ class Mailboxes:
             own=OwnDevice(self._signer, self._keys.keys),
             members=self._members.linkable_members(),
             own_member=own,
-            mailbox_sight=mailbox_sight,
+            mailbox_knowledge=mailbox_knowledge,
             shortfall=self._shortfall,
         )
 
@@ -396,13 +396,13 @@ class Mailboxes:
 
     async def find_holdings(self, positions: Sequence[int]) -> list[MailboxHolding]:
         """Return what mailboxes have of the commits at some feed positions, which are in ascending order."""
-        mailbox_sights = [
-            SeenMailbox(name, opened.looked_ms, tuple(opened.mailbox_sight.views.values()))
+        seen_mailboxes = [
+            SeenMailbox(name, opened.looked_ms, tuple(opened.mailbox_knowledge.views.values()))
             for name, opened in self._open.items()
         ]
         members = self._members.linkable_members()
         return await self._db.read(
-            lambda snapshot: find_holdings(snapshot, positions, mailbox_sights, members)
+            lambda snapshot: find_holdings(snapshot, positions, seen_mailboxes, members)
         )
 
     async def _look_for_person(self, opened: _OpenMailbox) -> None:
@@ -425,18 +425,18 @@ class Mailboxes:
         return self._open[name]
 
     def _state(self, snapshot: Snapshot, opened: _OpenMailbox) -> MailboxState:
-        stored, mailbox_sight, now_ms = opened.stored, opened.mailbox_sight, self._clock.now_ms()
+        stored, mailbox_knowledge, now_ms = opened.stored, opened.mailbox_knowledge, self._clock.now_ms()
         return MailboxState(
             stored.name,
             stored.kind,
             stored.place,
             None if opened.looked_ms is None else iso_utc(opened.looked_ms),
-            blobs=len(mailbox_sight.views),
-            bytes=mailbox_sight.bytes_used,
+            blobs=len(mailbox_knowledge.views),
+            bytes=mailbox_knowledge.bytes_used,
             unreadable=sum(
-                now_ms - since_ms >= DAY_MS for since_ms in mailbox_sight.unreadable_since_ms.values()
+                now_ms - since_ms >= DAY_MS for since_ms in mailbox_knowledge.unreadable_since_ms.values()
             ),
-            gaps=sum(view.judgement is Judgement.GAP for view in mailbox_sight.views.values()),
+            gaps=sum(view.status is BlobStatus.GAP for view in mailbox_knowledge.views.values()),
             readers=self._readers(snapshot, stored.name),
             **sentence_fields("trouble", opened.trouble),
         )

@@ -14,8 +14,8 @@ import structlog
 
 from daemon.clock import Clock
 from daemon.peers.mailboxes import blob_reader, holders
-from daemon.peers.mailboxes.blob_reader import BlobView, Eyes, Judgement, Opened
-from daemon.peers.mailboxes.blob_writer import BlobWriter, MailboxSight, OwnDevice
+from daemon.peers.mailboxes.blob_reader import BlobStatus, BlobView, OpenedBlob, ReadingKeys
+from daemon.peers.mailboxes.blob_writer import BlobWriter, MailboxKnowledge, OwnDevice
 from daemon.peers.mailboxes.carrier import Carrier, CarrierFault, ListedBlob
 from daemon.peers.mailboxes.holders import Comparison, SeenHave
 from daemon.peers.roster import member_records
@@ -36,7 +36,7 @@ from syncproto.mailboxes.envelope import ENVELOPE_BYTES_MAX
 from syncproto.mailboxes.exchange_rule import DropView, Plan
 from syncproto.mailboxes.sealing_keys import PublicSealingKey
 
-_MAY_OPEN_LATER = (Judgement.UNREADABLE, Judgement.FOREIGN, Judgement.SEALED)
+_MAY_OPEN_LATER = (BlobStatus.UNREADABLE, BlobStatus.FOREIGN, BlobStatus.SEALED)
 
 log = structlog.get_logger("peers")
 
@@ -68,7 +68,7 @@ class MailboxVisit:
         own: OwnDevice,
         members: Mapping[DeviceId, Member],
         own_member: Member,
-        mailbox_sight: MailboxSight,
+        mailbox_knowledge: MailboxKnowledge,
         shortfall: Callable[[], Sentence | None],
     ) -> None:
         self._name = name
@@ -78,7 +78,7 @@ class MailboxVisit:
         self._own = own
         self._members = members
         self._own_member = own_member
-        self._sight = mailbox_sight
+        self._knowledge = mailbox_knowledge
         self._shortfall = shortfall
         self._taken = self._written = self._deleted = 0
 
@@ -92,9 +92,9 @@ class MailboxVisit:
 
         Without `may_write`, write only if something was read.
         """
-        eyes = await self._make_eyes()
-        await self._read_blobs(eyes)
-        writer = self._make_writer(eyes)
+        reading_keys = await self._make_reading_keys()
+        await self._read_blobs(reading_keys)
+        writer = self._make_writer(reading_keys)
         own_holder = await writer.find_holder()
         haves = self._newest_haves(own_holder)
         comparisons = await self._note_haves(haves)
@@ -105,7 +105,7 @@ class MailboxVisit:
                 await self._delete(name)
             for copy in await writer.write_have(holders.keys_of(haves)):
                 await self._delete(copy)
-            vault = eyes.vault
+            vault = reading_keys.vault
             recipients = [
                 key for key in holders.keys_of(haves) if names.key_tag(vault, key.public) in chosen.readers
             ]
@@ -115,13 +115,13 @@ class MailboxVisit:
 
     async def read(self) -> VisitCounts:
         """Look once, and write nothing. Raises CarrierFault."""
-        await self._read_blobs(await self._make_eyes())
+        await self._read_blobs(await self._make_reading_keys())
         await self._note_haves(self._newest_haves())
         return self.counts
 
     async def write_for(self, members: Sequence[Member]) -> None:
         """Write what some members lack, as far as is known, and what this device has. Raises CarrierFault."""
-        writer = self._make_writer(await self._make_eyes())
+        writer = self._make_writer(await self._make_reading_keys())
         await writer.find_holder()
         recipients = [member.sealing_key.key for member in members if member.sealing_key is not None]
         await writer.put_have(recipients)
@@ -135,37 +135,39 @@ class MailboxVisit:
         Others that look in here would clear that up; with them, a newcomer is brought up once it has said
         what it lacks. Raises CarrierFault.
         """
-        if newcomers and not holders.newest_haves(self._sight.views.values(), self._members):
+        if newcomers and not holders.newest_haves(self._knowledge.views.values(), self._members):
             await self.write_for(newcomers)
 
-    async def _make_eyes(self) -> Eyes:
+    async def _make_reading_keys(self) -> ReadingKeys:
         vault = await self._db.read(lambda snapshot: snapshot.vault())
         assert vault is not None, "a mailbox before the first start was over"
-        return blob_reader.make_eyes(vault, self._own.keys, [*self._members.values(), self._own_member])
+        return blob_reader.make_reading_keys(
+            vault, self._own.keys, [*self._members.values(), self._own_member]
+        )
 
-    def _make_writer(self, eyes: Eyes) -> BlobWriter:
+    def _make_writer(self, reading_keys: ReadingKeys) -> BlobWriter:
         return BlobWriter(
             self._name,
             self._carrier,
             self._db,
             self._clock,
             own=self._own,
-            eyes=eyes,
-            mailbox_sight=self._sight,
+            reading_keys=reading_keys,
+            mailbox_knowledge=self._knowledge,
         )
 
     # -- reading ----------------------------------------------------------------------------------------
 
-    async def _read_blobs(self, eyes: Eyes) -> None:
+    async def _read_blobs(self, reading_keys: ReadingKeys) -> None:
         listed = {blob.name: blob for blob in await self._carrier.list_blobs()}
-        views = self._sight.views
+        views = self._knowledge.views
         for name in [name for name in views if name not in listed]:
             del views[name]
         for name, blob in listed.items():
             # What this device has just written need not be read again, if it is there as it was written.
             if name in views and views[name].mark == f"own-{blob.size}":
                 views[name] = views[name]._replace(mark=blob.mark)
-        self._sight.bytes_used = sum(blob.size for blob in listed.values())
+        self._knowledge.bytes_used = sum(blob.size for blob in listed.values())
         new = sorted(
             (blob for blob in listed.values() if not self._is_known(blob)),
             key=lambda blob: (blob.name.rpartition("/")[2], blob.name),
@@ -174,56 +176,56 @@ class MailboxVisit:
             # A drop that rests on another one is looked at again once something was taken.
             taken_before = self._taken
             for blob in new:
-                await self._read_blob(blob, eyes)
+                await self._read_blob(blob, reading_keys)
             if self._taken == taken_before:
                 break
-            new = [blob for blob in new if views[blob.name].judgement is Judgement.GAP]
+            new = [blob for blob in new if views[blob.name].status is BlobStatus.GAP]
         now_ms = self._clock.now_ms()
-        unreadable = {name for name, view in views.items() if view.judgement is Judgement.UNREADABLE}
-        since_ms = self._sight.unreadable_since_ms
-        self._sight.unreadable_since_ms = {name: since_ms.get(name, now_ms) for name in unreadable}
+        unreadable = {name for name, view in views.items() if view.status is BlobStatus.UNREADABLE}
+        since_ms = self._knowledge.unreadable_since_ms
+        self._knowledge.unreadable_since_ms = {name: since_ms.get(name, now_ms) for name in unreadable}
 
     def _is_known(self, blob: ListedBlob) -> bool:
-        view = self._sight.views.get(blob.name)
+        view = self._knowledge.views.get(blob.name)
         if view is None or view.mark != blob.mark:
             return False
         # What was sealed to others, or by a stranger, may be for this device once it knows more.
-        if view.judgement is Judgement.GAP:
+        if view.status is BlobStatus.GAP:
             return view.digest == self._feed_mark
-        return view.judgement not in _MAY_OPEN_LATER or view.digest == self._knowledge
+        return view.status not in _MAY_OPEN_LATER or view.digest == self._knowledge_digest
 
     @property
     def _feed_mark(self) -> bytes:
         return self._db.feed_end.to_bytes(8, "big")
 
     @cached_property
-    def _knowledge(self) -> bytes:
+    def _knowledge_digest(self) -> bytes:
         """Return a mark of what decides whether a blob opens: the members, and the keys of this device."""
         parts = [*sorted(self._members), *(key.private for key in self._own.keys)]
         return hashlib.sha256(b"".join(parts)).digest()
 
-    async def _read_blob(self, listed: ListedBlob, eyes: Eyes) -> None:
+    async def _read_blob(self, listed: ListedBlob, reading_keys: ReadingKeys) -> None:
         raw = await self._carrier.get(listed.name, ENVELOPE_BYTES_MAX)
         if raw is None:
-            self._sight.views[listed.name] = BlobView(listed.mark, Judgement.UNREADABLE)
+            self._knowledge.views[listed.name] = BlobView(listed.mark, BlobStatus.UNREADABLE)
             return
-        opened = await asyncio.to_thread(blob_reader.open_blob, raw, eyes)
-        if isinstance(opened, Judgement):
-            view = BlobView(listed.mark, opened, digest=self._knowledge)
+        opened = await asyncio.to_thread(blob_reader.open_blob, raw, reading_keys)
+        if isinstance(opened, BlobStatus):
+            view = BlobView(listed.mark, opened, digest=self._knowledge_digest)
         elif opened.have is not None:
             digest = hashlib.sha256(raw).digest()
             view = BlobView(
-                listed.mark, Judgement.HAVE, opened.sender, opened.blob.readers, digest, have=opened.have
+                listed.mark, BlobStatus.HAVE, opened.sender, opened.blob.readers, digest, have=opened.have
             )
         else:
             view = await self._take_drop(listed.mark, opened)
-        self._sight.views[listed.name] = view
-        if view.judgement is Judgement.SPOILED:
+        self._knowledge.views[listed.name] = view
+        if view.status is BlobStatus.SPOILED:
             # Deleted, so that others put again what it stood for: they count it as sealed to this device.
             log.warning("a member left a blob that is no good", mailbox=self._name, blob=listed.name)
             await self._delete(listed.name)
 
-    async def _take_drop(self, mark: str, opened: Opened) -> BlobView:
+    async def _take_drop(self, mark: str, opened: OpenedBlob) -> BlobView:
         page = opened.commits or ()
         if (shortfall := self._shortfall()) is not None:
             raise CarrierFault(shortfall)
@@ -240,18 +242,18 @@ class MailboxVisit:
         try:
             new, brings, needs = await self._db.accept_page(page, store)
         except CommitsMissing:
-            return BlobView(mark, Judgement.GAP, opened.sender, readers, self._feed_mark)
+            return BlobView(mark, BlobStatus.GAP, opened.sender, readers, self._feed_mark)
         except RemoteProtocolError:
-            return BlobView(mark, Judgement.SPOILED, opened.sender, readers)
+            return BlobView(mark, BlobStatus.SPOILED, opened.sender, readers)
         self._taken += new > 0
-        return BlobView(mark, Judgement.DROP, opened.sender, readers, brings=brings, needs=needs)
+        return BlobView(mark, BlobStatus.DROP, opened.sender, readers, brings=brings, needs=needs)
 
     # -- what others have -------------------------------------------------------------------------------
 
     def _newest_haves(self, own_holder: Holder | None = None) -> dict[Holder, SeenHave]:
         """Return the newest have of each other holder in sight, also of those with this device's key."""
         devices = [*self._members, self._own.signer.device]
-        haves = holders.newest_haves(self._sight.views.values(), devices)
+        haves = holders.newest_haves(self._knowledge.views.values(), devices)
         if own_holder is not None:
             haves.pop(own_holder, None)
         return haves
@@ -282,7 +284,7 @@ class MailboxVisit:
             and holder in noticed
             and now_ms - noticed[holder].noticed_ms >= holders.PREDECESSOR_MS
         }
-        for name, view in list(self._sight.views.items()):
+        for name, view in list(self._knowledge.views.items()):
             if view.have is not None and view.sender == own and Holder(own, view.have.holder) in gone:
                 await self._delete(name)
 
@@ -296,8 +298,8 @@ class MailboxVisit:
         admissions = await self._db.read(self._find_admissions)
         drops = [
             DropView(name, view.brings, view.needs | admissions.get(view.sender, 0), view.readers)
-            for name, view in self._sight.views.items()
-            if view.judgement is Judgement.DROP and view.sender is not None
+            for name, view in self._knowledge.views.items()
+            if view.status is BlobStatus.DROP and view.sender is not None
             if view.sender in self._members or view.sender == own
         ]
         return exchange_rule.plan(members, drops)
@@ -314,15 +316,15 @@ class MailboxVisit:
         Whoever lacks that commit takes no drop of this sender, not even the one that brings it. So it
         counts as if such a drop rested on it, and somebody whom all know writes it again.
         """
-        senders = {view.sender for view in self._sight.views.values() if view.judgement is Judgement.DROP}
+        senders = {view.sender for view in self._knowledge.views.values() if view.status is BlobStatus.DROP}
         for sender in senders & self._members.keys():
-            if sender is not None and sender not in self._sight.admissions:
-                self._sight.admissions[sender] = _admission_of(snapshot, sender)
-        return dict(self._sight.admissions)
+            if sender is not None and sender not in self._knowledge.admissions:
+                self._knowledge.admissions[sender] = _admission_of(snapshot, sender)
+        return dict(self._knowledge.admissions)
 
     async def _delete(self, name: str) -> None:
         await self._carrier.delete(name)
-        self._sight.views.pop(name, None)
+        self._knowledge.views.pop(name, None)
         self._deleted += 1
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from daemon.clock import SystemClock
 from daemon.peers.mailboxes import relay
 from daemon.peers.mailboxes.relay import RelayCarrier, RelayTimes
-from daemon.relay.bounds import RelayLimits
 from daemon.relay.boxes import BoxFile
+from daemon.relay.request_limits import RelayLimits
 from daemon.relay.server import RelayServer
 from tests.support.patience import LIMIT_S
 

@@ -14,8 +14,9 @@ from daemon.clock import SystemClock
 from daemon.peers.mailboxes.carrier import CarrierFault
 from daemon.peers.mailboxes.folder import FolderCarrier
 from daemon.relay import server
-from daemon.relay.bounds import WRITERS_MAX, RateLimit, RelayLimits, VaultNews
 from daemon.relay.boxes import BoxFault, BoxFile
+from daemon.relay.request_limits import RateLimit, RelayLimits
+from daemon.relay.vault_news import WRITERS_MAX, VaultNews
 from syncproto.mailboxes.envelope import ENVELOPE_BYTES_MAX
 from tests.daemon.relay.running_relay import RunningRelay, relay_in
 from tests.support.patience import LIMIT_S
@@ -233,7 +234,7 @@ def test_a_rate_is_given_back_with_time_and_remembers_few_names() -> None:
 async def test_writers_that_are_forgotten_count_as_others() -> None:
     news = VaultNews(100)
     for number in range(WRITERS_MAX + 1):
-        news.tell(f"writer {number}")
+        news.note_put(f"writer {number}")
     assert len(news._by_writer) == WRITERS_MAX
     assert await news.wait("writer 64", 100) == news.turn
     assert await news.wait("anybody", news.turn + 5) == news.turn
