@@ -110,7 +110,7 @@ def _require_fulfillable(snapshot: Snapshot, wanted: str, *, has_other_devices: 
         raise Refused(
             RefusalCode.CONFLICT,
             sentence("presence-without-devices", "there is no other device yet that could decide"),
-            sentence("use-invite", "let one in first: placet invite"),
+            sentence("use-invite", "let one in first: placet pair"),
         )
     if wanted == Presence.PASSKEY and not snapshot.has_passkey():
         raise Refused(

@@ -223,7 +223,7 @@ def check_presence(snapshot: Snapshot) -> Iterator[Check]:
             "agents whose verdicts need another device, of which there is none: {count}",
             count=count,
         )
-        remedy = sentence("use-invite", "let one in first: placet invite")
+        remedy = sentence("use-invite", "let one in first: placet pair")
         yield make_check(
             "verdicts", text, remedy, well=False, code="verdicts_without_devices", parameters={"count": count}
         )
