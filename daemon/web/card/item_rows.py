@@ -3,7 +3,7 @@
 Never shows an agent's words as its own.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 import msgspec
@@ -103,13 +103,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The proposals of one kind on a card."""
+    """The proposals of one kind on a card. `rationale` is what the agent says of all of them alike."""
 
     kind: str
     title: str
     count: int
     rows: list[ItemRow]
     questions: list[Question]
+    rationale: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,11 @@ def _batch(kind: str, items: list[PendingItem], now_s: float) -> Batch:
             by_question.setdefault(item.question.question_id, []).append(item)
     questions = [_question(answers, now_s) for answers in by_question.values()]
     rows = [item_row(item, now_s) for item in items if item.question is None]
-    return Batch(kind, _(KINDS[kind]), len(rows) + len(questions), rows, questions)
+    rationales = {row.rationale for row in rows}
+    shared = rationales.pop() if len(rows) > 1 and len(rationales) == 1 and not questions else ""
+    if shared:
+        rows = [replace(row, rationale="") for row in rows]
+    return Batch(kind, _(KINDS[kind]), len(rows) + len(questions), rows, questions, shared)
 
 
 def _question(answers: list[PendingItem], now_s: float) -> Question:
@@ -186,7 +191,7 @@ def item_row(item: PendingItem, now_s: float) -> ItemRow:
         shown=_shown_text(item),
         summary=summary_words(json),
         changes=_value_rows(json),
-        marks=item_marks(json),
+        marks=[*([(_("takes something away"), "red")] if _takes_away(item) else []), *item_marks(json)],
         rationale=rationale_words(json),
         note=note_words(json, now_s),
         note_agrees=agrees_with_notes(json),
@@ -197,6 +202,11 @@ def item_row(item: PendingItem, now_s: float) -> ItemRow:
         disputed=item.disputed,
         deferred=deferred,
     )
+
+
+def _takes_away(item: PendingItem) -> bool:
+    """Report whether confirming makes something disappear: a value, a label, or a step of a checklist."""
+    return item.tool.startswith(("clear_", "remove_")) or item.args.get("isArchived") is True
 
 
 def _shown_text(item: PendingItem) -> str:

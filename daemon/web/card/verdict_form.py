@@ -20,7 +20,7 @@ from daemon.cli.translation import _, ngettext
 from daemon.cli.wording.sentences import answer_words
 from daemon.refusal import Refused
 from daemon.web.passkey_forms import PasskeyRequest, passkey_request, proof_of
-from daemon.web.refusals import refusal_words, shortfall_words
+from daemon.web.refusals import page_words, refusal_words, shortfall_words
 from daemon.web.services import PageServices
 from syncproto.ids import EntityId, id_from_text
 
@@ -124,7 +124,7 @@ def _outcome(verdict: str, texts: Sequence[str], results: Sequence[DecisionResul
 
 
 def _message(result: DecisionResult) -> str:
-    return answer_words(msgspec.to_builtins(result), "message")
+    return page_words(result.message_id, answer_words(msgspec.to_builtins(result), "message"))
 
 
 def _done_words(verdict: str, count: int, single: DecisionResult | None) -> str:

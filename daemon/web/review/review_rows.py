@@ -22,12 +22,16 @@ from daemon.web.review.argument_form import ArgumentField, argument_fields
 
 @dataclass(frozen=True, slots=True)
 class ReviewRow:
-    """One proposal in detail. `changes` are all its values, `note_id` is the note that its evidence names."""
+    """One proposal in detail. `changes` are all its values, `note_id` is the note that its evidence names.
+
+    `question` is shown above the first of its answers.
+    """
 
     line: ItemRow
     agent: str
     changes: list[ValueRow]
     question: str
+    is_answer: bool
     note_id: str
     verdicts: list[str]
     fields: list[ArgumentField]
@@ -80,7 +84,8 @@ def _row(
             )
             for change in value_changes(json)
         ],
-        question="" if item.question is None else item.question.text,
+        question=item.question.text if item.question is not None and item.question.number == 1 else "",
+        is_answer=item.question is not None,
         note_id="" if item.notes is None else item.notes.entry_id or "",
         verdicts=verdicts,
         fields=argument_fields(item.tool, item.args, typed.get(item.item_id, {})),

@@ -4,9 +4,12 @@ import re
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
+from daemon.agents.person import inbox
 from daemon.cli.translation import use_language
 from daemon.disk import DiskFloor
+from daemon.web.card.item_rows import item_row
 from daemon.web.card.verdict_form import ITEMS_MAX
 from daemon.web.frame.rendering import WEB_FOLDER, Renderer
 from store.fold.entity import Entity
@@ -195,3 +198,27 @@ async def test_what_is_beyond_the_budget_of_an_agent_waits_behind_a_link(page: P
     whole = (await page.ask("/?all=1")).text
     assert "behind these" not in whole
     assert f"confirmed:{items[2]}" in whole
+
+
+async def test_what_an_agent_says_of_all_lines_alike_is_said_once(page: Page):
+    why = {"rationale": "The list says so."}
+    await page.propose(
+        ("add_checklist_item", {"title": "Buy paper", **why}),
+        ("add_checklist_item", {"title": "Buy pens", **why}),
+        ("update_task_estimate", {"minutes": 120, "rationale": "The note says: “two hours”"}),
+    )
+    text = (await page.ask("/")).text
+    words = re.findall(r"<q(.*?)><bdi>([^<]*)", text)
+    assert words == [("", "The list says so."), (' class="bare"', "The note says: “two hours”")]
+
+
+@pytest.mark.parametrize(
+    ("tool", "args"), [("clear_task_estimate", {}), ("update_checklist_item", {"isArchived": True})]
+)
+async def test_what_takes_something_away_is_marked(page: Page, tool: str, args: dict[str, bool]):
+    await page.propose(CHANGES[0])
+    (card,) = await page.store.read(lambda snapshot: inbox.list_cards(snapshot, page.now_ms()))
+    (item,) = card.items
+    mark = ("takes something away", "red")
+    assert mark not in item_row(item, 0).marks
+    assert mark in item_row(structs.replace(item, tool=tool, args=args), 0).marks
