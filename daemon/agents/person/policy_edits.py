@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from daemon.agents.person import lifecycle
-from daemon.agents.tools.actions import action_key, actions_among
+from daemon.agents.tools.actions import action_key, actions_among, tool_named
 from daemon.agents.tools.agent_record import AnyAgent, ExternalAgent
 from daemon.agents.tools.policy import (
     CATEGORIES_FIELD,
@@ -99,10 +99,12 @@ def tool_or_action(agent: AnyAgent, name: str, choices: Iterable[str]) -> str:
 
     Raises Refused for another name; `choices` are those to tell of.
     """
-    tool = normalised_name(name)
-    if tool in TOOLS:
+    # A hook names the tools of other servers too: "mcp__tracker__add_task" is none of the journal's.
+    is_external = isinstance(agent, ExternalAgent)
+    tool = tool_named(name) if is_external else normalised_name(name)
+    if tool is not None and tool in TOOLS:
         return tool
-    key = action_key(name) if isinstance(agent, ExternalAgent) else None
+    key = action_key(name) if is_external else None
     if key is not None:
         return key
     raise usage_error(

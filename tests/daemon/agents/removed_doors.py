@@ -9,6 +9,7 @@ from tests.daemon.agents.removed_needs import Removed
 
 AGENTS, POLICY = "daemon/agents/tools/agent_record.py", "daemon/agents/tools/policy.py"
 LIMITS, ACTIONS = "daemon/agents/tools/daily_limits.py", "daemon/agents/tools/actions.py"
+SETTING_POLICIES = "daemon/agents/person/policy_edits.py"
 NEEDED, SETTING_NEEDS = "daemon/agents/tools/presence.py", "daemon/agents/person/presence_edits.py"
 ADMITTING, AUTHENTIC = "daemon/agents/person/external_agents.py", "daemon/agents/proposing/authenticity.py"
 PROPOSING, VIEWS = "daemon/agents/outside/proposals.py", "daemon/agents/outside/proposal_views.py"
@@ -286,14 +287,28 @@ REMOVED_DOORS: Final = (
     Removed(
         "no other spelling slips past what is set for an action",
         ACTIONS,
-        'key = " ".join(comparison_key(name).split())',
-        "key = name",
+        "    key = _plain(name)\n",
+        "    key = name\n",
+        ACTION_TESTS,
+    ),
+    Removed(
+        "no sign that shows nothing slips past what is set for an action",
+        ACTIONS,
+        "if unicodedata.category(sign) not in _UNSEEN)",
+        ")",
+        ACTION_TESTS,
+    ),
+    Removed(
+        "the tool of another server is none of the journal's",
+        SETTING_POLICIES,
+        "tool_named(name) if is_external else normalised_name(name)",
+        "normalised_name(name)",
         ACTION_TESTS,
     ),
     Removed(
         "what is set for a tool says nothing of an ask of that name",
         ACTIONS,
-        "<= ACTION_CHARS_MAX or normalised_name(key) in TOOLS else key",
+        "<= ACTION_CHARS_MAX or tool_named(key) is not None else key",
         "<= ACTION_CHARS_MAX else key",
         ACTION_TESTS,
     ),

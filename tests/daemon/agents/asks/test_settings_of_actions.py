@@ -17,7 +17,15 @@ from syncproto.ids import EntityId, id_to_text
 from tests.daemon.agents.asks.test_asks import ask, decide, details
 from tests.support.fleet import DAY_MS, Fleet, Home
 
-SPELLINGS = ("Deploy now", "deploy  NOW", " deploy now ")
+SPELLINGS = (
+    "Deploy now",
+    "deploy  NOW",
+    " deploy now ",
+    "de\u200bploy now\u2060",
+    "deploy\u00a0now",
+    "\uff24eploy now",
+    "d\u034feploy n\ufe0fo\u00adw",
+)
 
 
 @pytest.fixture
@@ -117,6 +125,19 @@ def test_what_is_set_for_a_tool_says_nothing_of_an_ask_of_that_name(
     assert details(a, ask(a, claude, name="Update-Task-Estimate")).presence == "other_device"
     set_policy(a, claude, "update_task_estimate", "denied")
     assert details(a, ask(a, claude, name="update_task_estimate", key="2")).state == "pending"
+
+
+@pytest.mark.parametrize("name", ["mcp__tracker__add_task", "tracker.add_task", "addTask"])
+def test_a_tool_of_another_server_has_settings_of_its_own(a: Home, claude: EntityId, name: str):
+    """A hook names it so. Else its denial would deny the journal's tool, and let the hook's call through."""
+    before = ask(a, claude, name=name, key="before")
+    decide(a, before, Verdict.CONFIRMED)
+    set_policy(a, claude, name, "denied")
+    shown = a.read(lambda snapshot: external_agents.external_agent_details(snapshot, claude, 0))
+    assert shown.policy["add_task"] == "deferred"
+    assert result_of_use(a, before) is UseResult.POLICY_CHANGED
+    with pytest.raises(Refused, match="a person denied"):
+        ask(a, claude, name=name.upper(), key="after")
 
 
 def test_no_rule_permits_an_action_that_needs_a_passkey_or_is_denied(
