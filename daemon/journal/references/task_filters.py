@@ -59,21 +59,23 @@ class ResolvedFilter:
     def matches(self, task: Mapping[str, Any]) -> bool:
         """Say whether a task with these winning values is asked for."""
         return (
-            (self.statuses is None or (task.get("status") or _OPEN) in self.statuses)
+            (self.statuses is None or (_text(task, "status") or _OPEN) in self.statuses)
             and (
                 self.priorities is None
-                or (task.get("priority") or validation.PRIORITY_DEFAULT) in self.priorities
+                or (_text(task, "priority") or validation.PRIORITY_DEFAULT) in self.priorities
             )
-            and self._is_due(task.get("due"))
+            and self._is_due(_text(task, "due"))
             and self._has_category(task)
             and self._has_label(task)
         )
 
-    def _is_due(self, due: object) -> bool:
-        return self.due is None or self.due[0] <= (due if isinstance(due, str) else "") < self.due[1]
+    def _is_due(self, due: str) -> bool:
+        return self.due is None or self.due[0] <= due < self.due[1]
 
     def _has_category(self, task: Mapping[str, Any]) -> bool:
         category = task.get("category_id")
+        if not isinstance(category, bytes):
+            category = None
         if self.categories:
             return category in self.categories
         return self.categories is None or category not in self.known
@@ -84,6 +86,12 @@ class ResolvedFilter:
         if self.labels is None:
             return True
         return not any(value is True and field in self.known for field, value in task.items())
+
+
+def _text(task: Mapping[str, Any], field: str) -> str:
+    """Return a value as a line shows it: a member can sign one of any type, which is none."""
+    value = task.get(field)
+    return value if isinstance(value, str) else ""
 
 
 def resolve_filter(

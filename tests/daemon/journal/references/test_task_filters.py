@@ -19,6 +19,8 @@ from daemon.journal.references.task_filters import TaskFilter
 from daemon.journal.tasks import NewTask
 from daemon.journal.views import task_lines
 from daemon.refusal import RefusalCode, Refused
+from store.transaction import EntityWrite
+from syncproto.ids import id_from_text
 from tests.support.fleet import START_MS, Fleet, Home
 
 TODAY = "2026-03-20"
@@ -90,6 +92,19 @@ def test_a_filter_lists_what_is_all_of_it_page_by_page(journal_home: Home, limit
         assert texts == ["OPEN P2 home admin 2026-03-19"]
         return
     assert texts == [text for text in everything if all(re.search(word, text) for word in words)]
+
+
+@pytest.mark.parametrize("value", [["OPEN"], {"P1": 1}, 7, b"", False])
+def test_a_value_of_another_type_that_a_member_wrote_ends_no_list(journal_home: Home, value):
+    """What a member signs is a value of any type; a list that stops at it would show nobody anything."""
+    task = journal_home.read(lambda snapshot: tasks.show(snapshot, "OPEN P1 home admin None"))
+    fields = dict.fromkeys(("status", "priority", "category_id", "due"), value)
+    journal_home.write(lambda tx: tx.commit([EntityWrite(id_from_text(task.id), "task", fields)]))
+    for name, wanted in (("status", "OPEN"), ("priority", "P1"), ("category", "none")):
+        filters: dict[str, Any] = {name: wanted}
+        assert "OPEN P1 home None None" in titles(journal_home, **filters)
+    assert task.title not in titles(journal_home, category="admin")
+    assert task.title in titles(journal_home, category="none", status="OPEN")
 
 
 def test_the_closed_and_the_removed_can_be_filtered_too(journal_home: Home):
