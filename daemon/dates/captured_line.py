@@ -21,7 +21,9 @@ _LETTERS_MIN: Final = 4
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _FULL_DATE: Final = re.compile(r".*\d{4}.*|\d{1,2}\. ?\d{1,2}\.")
 """Figures without a word are a date only with a year, or with two full stops: "3/4" and "5.6" are not."""
-_END_SIGNS: Final = " ,;:–-"
+_END_SIGNS: Final = ",;:"
+"""What joins a title to what follows it. A dash does so as a word of its own alone: "C--" has two."""
+_DASHES: Final = "—–-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +45,17 @@ def read_line(line: str, today: date, language: str) -> CapturedLine:
         if not start and due is None:
             start, due = _day_at_end(words, today, language)
         if not start:
-            return CapturedLine(" ".join(words).rstrip(_END_SIGNS) or line.strip(), due, minutes)
+            is_split = due is not None or minutes is not None
+            return CapturedLine(_without_joint(words) if is_split else " ".join(words), due, minutes)
         words = words[:start]
+
+
+def _without_joint(words: list[str]) -> str:
+    """Return a title without the signs that joined it to what was split off; one of signs alone stays."""
+    title = words
+    while title and not title[-1].strip(_END_SIGNS + _DASHES):
+        title = title[:-1]
+    return " ".join(title).rstrip(_END_SIGNS) or " ".join(words)
 
 
 def _length_at_end(words: list[str], today: date, language: str) -> tuple[int, int | None]:

@@ -106,7 +106,9 @@ def parse_named_length(words: str) -> int | None:
 
     A number in letters needs more than a unit behind it: "a minute" and "one day" are said of other things.
     """
-    text = normalized_words(re.sub(r"(?<=\d),(?=\d)", ".", words[:_CHARS_MAX]))
+    if len(words) > _CHARS_MAX:
+        return None
+    text = normalized_words(re.sub(r"(?<=\d),(?=\d)", ".", words))
     if text in _all_languages().amounts:
         return _all_languages().amounts[text]
     has_figure, has_letter = (any(map(test, text)) for test in (str.isdigit, str.isalpha))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Route
 
 from tests.support.browser import NOTE, WEB, Tab, browser, propose, signed_in
 from tests.support.devices import Device, MakeDevice, pair
@@ -160,3 +160,33 @@ def test_a_line_notes_a_task_from_any_page_and_is_taken_back(laptop: Device, chr
         page.keyboard.press("Enter")
         page.wait_for_selector("#capture .fault:text('does not answer')")
         assert page.input_value("[name=line]") == "While it is away"
+
+
+def test_what_is_typed_while_another_line_is_sent_stays(laptop: Device, chromium: Browser):
+    """A slow answer is about what was sent, and closes no dialog in which a person goes on."""
+    with signed_in(chromium, laptop) as tab:
+        page = tab.page
+        held_requests: list[Route] = []
+        page.route("**/tasks/new", held_requests.append)
+        page.keyboard.press("c")
+        page.wait_for_selector("[name=line]:focus")
+        page.keyboard.type("Buy stamps")
+        with page.expect_request("**/tasks/new"):
+            page.keyboard.press("Enter")
+        page.fill("[name=line]", "Call Ana")
+        held_requests.pop().continue_()
+        tab.outcome("Added: Buy stamps")
+        assert page.input_value("#capture[open] [name=line]") == "Call Ana"
+        page.keyboard.press("Escape")
+        with page.expect_request("**/tasks/new"):
+            page.click("#outcome button")
+        page.keyboard.press("c")
+        page.wait_for_selector("[name=line]:focus")
+        held_requests.pop().continue_()
+        tab.outcome("Taken back: Buy stamps")
+        assert page.input_value("#capture[open] [name=line]") == "Call Ana"
+        page.unroute("**/tasks/new")
+        page.keyboard.press("Enter")
+        tab.outcome("Added: Call Ana")
+        page.wait_for_selector("#capture:not([open])", state="attached")
+    assert [task["title"] for task in laptop.do("list")] == ["Call Ana"]

@@ -19,18 +19,29 @@ function tellFault(words) {
   fault.hidden = false;
 }
 
+function tellOutcome(shown, words) {
+  document.getElementById("toast").replaceChildren(shown);
+  announce(words);
+}
+
 async function sendQuick(form, button) {
+  const typed = form.elements.line?.value;
   const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form, button)) });
   if (answer.status === 401) return location.reload();
   const text = await answer.text();
   const outcome = parse(text).getElementById("outcome");
   const words = outcome?.textContent.trim() ?? text.trim();
-  if (!answer.ok && dialog.open) return tellFault(words);
-  document.getElementById("toast").replaceChildren(outcome ?? words);
-  announce(outcome?.querySelector("bdi").textContent ?? words);
-  if (!dialog.open) return;
+  if (!answer.ok && asks(form)) return tellFault(words);
+  tellOutcome(outcome ?? words, outcome?.querySelector("bdi").textContent ?? words);
+  // What was typed meanwhile is another line.
+  if (!answer.ok || typed === undefined || form.elements.line.value !== typed) return;
   form.reset();
   dialog.close();
+}
+
+/** Reports whether a form is the one that is open for a line. */
+function asks(form) {
+  return dialog.open && dialog.contains(form);
 }
 
 document.addEventListener("submit", (event) => {
@@ -40,7 +51,11 @@ document.addEventListener("submit", (event) => {
   if (busy) return;
   busy = true;
   sendQuick(form, submitter)
-    .catch(() => tellFault(document.getElementById("away").textContent))
+    .catch(() => {
+      const words = document.getElementById("away").textContent;
+      if (asks(form)) tellFault(words);
+      else tellOutcome(words, words);
+    })
     .finally(() => (busy = false));
 });
 dialog.querySelector("[value=cancel]").addEventListener("click", () => dialog.close());

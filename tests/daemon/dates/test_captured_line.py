@@ -32,6 +32,10 @@ TODAY = date(2026, 11, 24)
         ("es", "Llamar el viernes media hora", "Llamar", "2026-11-27", 30),
         ("fr", "Payer pour le 15 décembre 1h30", "Payer", "2026-12-15", 90),
         ("ro", "Cumpără timbre mâine 45 de minute", "Cumpără timbre", "2026-11-25", 45),
+        ("en", "Call Ana \u2014 tomorrow", "Call Ana", "2026-11-25", None),
+        ("en", "Call Ana, - tomorrow 1 h", "Call Ana", "2026-11-25", 60),
+        ("en", "Rate B- tomorrow", "Rate B-", "2026-11-25", None),
+        ("en", "- tomorrow", "-", "2026-11-25", None),
         ("en", "Fix the roof in two weeks 3 hours", "Fix the roof", "2026-12-08", 180),
     ],
 )
@@ -65,6 +69,12 @@ def test_a_day_and_a_length_are_split_off(
                 "We sat",
                 "Old 2020-01-01",
                 'Watch "Tomorrow"',
+                "Learn C--",
+                "Grade: A-",
+                "Pros; cons;",
+                "Note:",
+                "-",
+                f"Wait {'1h' * 60}",
                 "Watch \u201cFriday\u201d",
             )
         ),
@@ -90,8 +100,8 @@ def test_no_word_is_lost_and_what_is_split_off_is_what_the_grammars_read(
     line = " ".join(parts)
     captured = read_line(line, TODAY, language)
     words, title = line.split(), captured.title.split()
-    ends = [word.rstrip(" ,;:\u2013-") for word in words]
-    assert [word.rstrip(" ,;:\u2013-") for word in title] == ends[
+    ends = [word.rstrip(" ,;:\u2013\u2014-") for word in words]
+    assert [word.rstrip(" ,;:\u2013\u2014-") for word in title] == ends[
         : len(title)
     ] or captured.title == line.strip()
     rest = words[len(title) :]
