@@ -70,22 +70,34 @@ def note_haves(
     """Store what new haves say; return the members whose state can be compared with this device's.
 
     A have with a number that its holder has passed says nothing: whoever keeps the mailbox put it back.
+    The first one of a further holder says what its device has, though more was heard of that before: a disk
+    that was put back lacks what it had, and writes as the same replica.
     """
     noticed = mailboxes.noticed_haves(transaction, mailbox)
     contacts = peer_records.peer_contacts(transaction)
     comparisons: list[Comparison] = []
     heads, state_hash = transaction.heads().clock, transaction.state_hash()
-    for holder, (have, digest) in haves.items():
+    for holder, (have, digest) in sorted(haves.items(), key=lambda pair: (pair[1].have.number, pair[0])):
         if holder in noticed and have.number <= noticed[holder].number:
             continue
-        mailboxes.notice_have(transaction, mailbox, holder, NoticedHave(have.number, digest, now_ms))
+        follows = _follows_another(holder, have, noticed)
+        noticed[holder] = NoticedHave(have.number, digest, now_ms)
+        mailboxes.notice_have(transaction, mailbox, holder, noticed[holder])
         if have.vector is None or holder.device == own:
             continue
-        if not _is_known(transaction, have, contacts.get(holder.device)):
+        if follows or not _is_known(transaction, have, contacts.get(holder.device)):
             peer_records.record_contact(transaction, holder.device, have.vector, now_ms, have.replica)
         if have.vector == heads:
             comparisons.append(Comparison(holder.device, have.state_hash == state_hash))
     return comparisons
+
+
+def _follows_another(holder: Holder, have: HaveView, noticed: Mapping[Holder, NoticedHave]) -> bool:
+    """Return whether a holder is new here, and began after all others of its device that are known."""
+    before = [
+        other.number for earlier, other in noticed.items() if earlier.device == holder.device and earlier.id
+    ]
+    return holder not in noticed and holder.id != b"" and bool(before) and have.number > max(before)
 
 
 def _is_known(snapshot: Snapshot, have: HaveView, contact: PeerContact | None) -> bool:

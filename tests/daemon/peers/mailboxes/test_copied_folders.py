@@ -94,6 +94,26 @@ async def test_a_device_that_was_put_back_is_brought_up_and_its_old_have_goes(
     assert blobs(tmp_path / "box") == []
 
 
+async def test_a_device_that_was_put_back_while_the_others_were_away_is_brought_up(
+    fleet: Fleet, tmp_path: Path
+):
+    """Its old have is gone when they look again; what they knew of it then is what it had before."""
+    anna, bea = await make_apart(fleet, "anna", "bea")
+    await use_folder(tmp_path / "box", anna, bea)
+    await look(anna, bea, anna)
+    await keep(bea, tmp_path / "kept")
+    await anna.add("of anna", count=3)
+    await look(anna, bea, anna)
+    await put_back(bea, tmp_path / "kept")
+    await look(bea)
+    bea.clock.ahead_s += PREDECESSOR_MS / 1000 + 1
+    await look(bea)
+    assert len(blobs(tmp_path / "box", ".have")) == 2
+    await look(anna, bea, anna, bea)
+    assert len(await bea.titles()) == 3
+    await assert_equal(anna, bea)
+
+
 async def test_old_haves_and_deleted_drops_that_are_put_back_count_for_nothing(fleet: Fleet, tmp_path: Path):
     anna, bea = await make_apart(fleet, "anna", "bea")
     folder, kept = tmp_path / "box", tmp_path / "kept"
