@@ -9,14 +9,17 @@ from typing import Any
 
 import pytest
 
+from daemon.clock import SystemClock
 from tests.support.devices import Device, MakeDevice
 from tests.support.patience import LIMIT_S, wait_until
+from tests.support.program import Program
 from tests.support.pseudo_terminal import terminal
 
 pytestmark = pytest.mark.e2e
 
 NOTE = "due 2027-03-15; takes 2 hours; todo: write a test, tell support, celebrate"
 _NEXT = "?] "
+HOUR_MS = 3_600_000
 
 
 @pytest.fixture
@@ -111,3 +114,25 @@ def test_a_set_is_listed_and_asked_about_and_leaves_what_was_put_off(laptop: Dev
     with terminal(laptop.home, "confirm", "--yes", "--set", due["set_id"]) as displayed:
         assert "Confirm" not in displayed.end()
         assert displayed.status == 8
+
+
+def test_of_a_permission_what_was_edited_is_granted_and_nothing_that_was_taken_back(
+    device: MakeDevice, tmp_path: Path
+):
+    laptop = device("desk")
+    laptop.do("agent", "add", "Claude", "--scope", "none")
+    program, now_ms = Program(laptop, "Claude"), SystemClock().now_ms()
+    first, second = (program.ask(key, now_ms + hours * HOUR_MS) for hours, key in enumerate(("a", "b"), 1))
+    changed = tmp_path / "changed"
+    changed.write_text('{"to": "ben@example.org"}')
+    editor = f"{sys.executable} -c 'import shutil, sys; shutil.copy(\"{changed}\", sys.argv[1])'"
+    with terminal(laptop.home, "review", "--asks", EDITOR=editor, VISUAL="") as shown_terminal:
+        assert "Permission 1 of 2" in shown_terminal.until(_NEXT)
+        assert "Permission 2 of 2" in shown_terminal.press("y")
+        assert "Permission 1 of 2" in shown_terminal.press("u")
+        assert "Permission 2 of 2" in shown_terminal.press("j")
+        assert "1 permission decided" in shown_terminal.end("e")
+    (permitted,) = [ask for ask in laptop.do("asks", "--all") if ask["ask_id"] == second["ask_id"]]
+    assert permitted["args"] == {"to": "ben@example.org"}
+    results = [program.use(ask, "run") for ask in (first, second, permitted)]
+    assert results == ["pending", "changed", "granted"]

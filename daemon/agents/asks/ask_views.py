@@ -18,6 +18,7 @@ from daemon.agents.asks.ask_record import (
     is_withdrawn,
     read_ask,
 )
+from daemon.agents.deciding.urgency import SOON_MS
 from daemon.agents.deciding.verdict_needs import IdleVerdict, idle_verdicts_on
 from daemon.agents.tools.agent_record import load_any_agent
 from daemon.agents.tools.presence import ANY
@@ -191,6 +192,20 @@ def list_asks(
     listed = [ask for ask in candidates if agent in (None, ask.agent)]
     listed.sort(key=lambda ask: (ask.not_after_ms, ask.id))
     return [ask_details(snapshot, ask, now_ms) for ask in listed[:ASKS_LISTED_MAX]]
+
+
+def list_expiring_asks(snapshot: Snapshot, now_ms: int) -> list[Ask]:
+    """List the asks that run out within a day unless somebody decides, the first to run out first.
+
+    What somebody deferred or disputes is left out: a person has it in hand.
+    """
+    expiring = [
+        ask
+        for ask in _genuine_asks(snapshot, asks_that_may_wait(snapshot, now_ms))
+        if now_ms <= ask.not_after_ms <= now_ms + SOON_MS
+        and state_of(snapshot, ask, now_ms) is AskState.PENDING
+    ]
+    return sorted(expiring, key=lambda ask: (ask.not_after_ms, ask.id))[:ASKS_LISTED_MAX]
 
 
 def count_open_asks(snapshot: Snapshot, now_ms: int) -> int:

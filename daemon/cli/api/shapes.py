@@ -395,6 +395,7 @@ class StatusJson(TypedDict, total=False):
     pending_items: int
     expiring_items: int
     pending_asks: int
+    expiring_asks: int
     conflicts: int
     model: CheckJson | None
     mailboxes: list[MailboxStateJson]

@@ -11,6 +11,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta, Struct
 
+from daemon.agents.asks.ask_views import list_expiring_asks
 from daemon.agents.deciding.waiting_items import list_expiring_items
 from daemon.control.route import Call, Nothing
 from daemon.journal import change_log
@@ -18,9 +19,10 @@ from daemon.journal.views.structures import Event
 from daemon.notifier import Notifier
 from daemon.peers.mailboxes.mailboxes import MailboxActivity
 from daemon.refusal import RefusalCode, Refused, usage_error
+from daemon.timestamps import iso_utc
 from store.sentence import sentence
 from store.threads import StoreThreads
-from syncproto.ids import DeviceId
+from syncproto.ids import DeviceId, id_to_text
 
 MEDIA = "text/event-stream"
 HEARTBEAT_S = 15.0
@@ -51,14 +53,16 @@ class StateEvent(Struct, frozen=True):
 
 
 class ExpiringEvent(Struct, frozen=True):
-    """Proposals that expire within a day unless somebody decides; `expires_at` is when the first one does.
+    """Proposals that expire within a day unless somebody decides, or permissions that run out so (`ask_ids`).
 
-    The event has no id, because it has no position in the feed. A new stream begins with all of them; later
-    events name those that were not named before.
+    `expires_at` is when the first one does; an event is about one of the two. It has no id, because it has no
+    position in the feed. A new stream begins with all of them; later events name those that were not named
+    before.
     """
 
     item_ids: list[str]
     expires_at: str
+    ask_ids: list[str] = []
 
 
 class EventStreams:
@@ -110,8 +114,7 @@ class EventStreams:
             mailboxes = _MailboxWatch(self._activities)
             while True:
                 tell = await self._tell_of_states(response, tell)
-                warning = await expiry.next_event()
-                if warning is not None:
+                for warning in await expiry.next_events():
                     await _send(response, b"event: expiring\ndata: %s\n\n" % msgspec.json.encode(warning))
                 for activity in mailboxes.next_activities():
                     await _send(response, b"event: mailbox\ndata: %s\n\n" % msgspec.json.encode(activity))
@@ -174,7 +177,7 @@ class EventStreams:
 
 
 class _ExpiryWatch:
-    """What one stream was told of the proposals that expire within a day."""
+    """What one stream was told of the proposals and permissions that run out within a day."""
 
     def __init__(self, store: StoreThreads, now_ms: Callable[[], int]) -> None:
         self._store = store
@@ -182,18 +185,23 @@ class _ExpiryWatch:
         self._looked_ms: int | None = None
         self._reported: frozenset[str] = frozenset()
 
-    async def next_event(self) -> ExpiringEvent | None:
-        """Return an event on proposals that were not reported yet; read the store every 15 s at most."""
+    async def next_events(self) -> list[ExpiringEvent]:
+        """Return events on what was not reported yet; read the store every 15 s at most."""
         now_ms = self._now_ms()
         if self._looked_ms is not None and abs(now_ms - self._looked_ms) < HEARTBEAT_S * 1000:
-            return None
+            return []
         self._looked_ms = now_ms
-        expiring = await self._store.read(lambda snapshot: list_expiring_items(snapshot, now_ms))
-        unreported = [item for item in expiring if item.item_id not in self._reported]
-        self._reported = frozenset(item.item_id for item in expiring)
-        if not unreported:
-            return None
-        return ExpiringEvent([item.item_id for item in unreported], unreported[0].expires_at)
+        items, asks = await self._store.read(
+            lambda snapshot: (list_expiring_items(snapshot, now_ms), list_expiring_asks(snapshot, now_ms))
+        )
+        end_of_item = {item.item_id: item.expires_at for item in items}
+        end_of_ask = {id_to_text(ask.id): iso_utc(ask.not_after_ms) for ask in asks}
+        new_items, new_asks = (
+            [name for name in ends if name not in self._reported] for ends in (end_of_item, end_of_ask)
+        )
+        self._reported = frozenset({*end_of_item, *end_of_ask})
+        events = [ExpiringEvent(new_items, end_of_item[new_items[0]])] if new_items else []
+        return events + ([ExpiringEvent([], end_of_ask[new_asks[0]], new_asks)] if new_asks else [])
 
 
 class _MailboxWatch:

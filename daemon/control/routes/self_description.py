@@ -39,8 +39,8 @@ def routes(events: EventStreams, others: Sequence[Route]) -> list[Route]:
             "GET",
             "/v1/events",
             "Follow the feed (events named commit), which devices show another state (state), which "
-            "proposals expire within a day (expiring), and what is done in mailboxes (mailbox); "
-            "resumes after Last-Event-ID",
+            "proposals and permissions run out within a day (expiring), and what is done in mailboxes "
+            "(mailbox); resumes after Last-Event-ID",
             StreamHandler(events.serve, MEDIA, other_responses=(StateEvent, ExpiringEvent, MailboxActivity)),
             Event,
             query=From,

@@ -37,7 +37,7 @@ class Status(Struct, frozen=True, kw_only=True):
     """The state of this device, for one screen. `model` is None while nothing keeps agents from their model.
 
     `expiring_items` counts the proposals that expire within a day unless somebody decides, `pending_asks` the
-    permissions that agents ask for and nobody decided on.
+    permissions that agents ask for and nobody decided on, `expiring_asks` those of them that run out so.
     `removed`: this device is no longer a member of its vault, and exchanges nothing. `vector_left_out` and
     `peers_left_out` count the replicas and the members that are not shown, because there are too many.
     `names_left_out` are the names of the first few of these members.
@@ -59,6 +59,7 @@ class Status(Struct, frozen=True, kw_only=True):
     pending_items: int
     expiring_items: int = 0
     pending_asks: int = 0
+    expiring_asks: int = 0
     conflicts: int
     model: Check | None = None
     mailboxes: list[MailboxState] = []
@@ -133,6 +134,7 @@ class StatusRoutes:
             mailbox_joining=pairing.joining,
             pending_items=waiting_items.waiting_count(waiting),
             pending_asks=ask_views.count_open_asks(snapshot, self._now_ms()),
+            expiring_asks=len(ask_views.list_expiring_asks(snapshot, self._now_ms())),
             expiring_items=waiting_items.waiting_count(item for item in waiting if item.expires_soon),
         )
 

@@ -156,7 +156,7 @@ def reject_command(output: Output, **fields: Any) -> int:
 @_why
 @pass_output
 def defer_command(output: Output, **fields: Any) -> int:
-    """Defer proposals: they stay, and do not expire."""
+    """Defer proposals: they stay, and do not expire. A permission that is deferred still runs out."""
     return _decide(output, "deferred", fields)
 
 

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import json
 from math import isfinite
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from daemon.cli.api.command_error import CommandError
 from daemon.cli.translation import _
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _DEPTH_MAX: Final = 32
 _EXAMPLE: Final = """'{"minutes": 90}'"""
@@ -33,6 +36,36 @@ def parse_arguments(text: str, where: str) -> dict[str, Any]:
     if _is_deep(edit):
         raise _unusable(_("{where} is nested too deeply").format(where=where))
     return edit
+
+
+def edit_in_editor(args: Mapping[str, Any], drafts: dict[str, str], key: str, name: str) -> dict[str, Any]:
+    """Let a person edit arguments in their own editor; return those they wrote, none if all are as before.
+
+    `drafts` keeps what was written under `key`, for another attempt; `name` begins the name of the file.
+    Raises `CommandError`.
+    """
+    from daemon.cli.terminal.editor import edit_text
+
+    with edit_text(drafts.get(key) or _draft(args), name, ".json") as text:
+        drafts[key] = text
+    # A blank line in the place of a remark: a fault is named by its line in the editor.
+    lines = ("" if line.startswith("#") else line for line in text.splitlines())
+    edit = parse_arguments("\n".join(lines), _("what you wrote"))
+    is_same = all(
+        field in args and _canonical_text(args[field]) == _canonical_text(value)
+        for field, value in edit.items()
+    )
+    return {} if is_same else edit
+
+
+def _draft(args: Mapping[str, Any]) -> str:
+    words = _("# The arguments; what you leave as it is stays.")
+    return f"{words}\n{json.dumps(args, indent=2, ensure_ascii=False)}\n"
+
+
+def _canonical_text(value: object) -> str:
+    # For Python 1 and true are equal.
+    return json.dumps(value, sort_keys=True)
 
 
 def _unusable(text: str) -> CommandError:

@@ -5,7 +5,6 @@ Never decides on what was not shown, and never asks if no person is present to a
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -15,7 +14,7 @@ from daemon.cli.api.client import percent_encode
 from daemon.cli.api.command_error import EXIT_DONE, CommandError
 from daemon.cli.commands.proposals.ask_review import AskReview
 from daemon.cli.commands.proposals.decide import DECISION_TIMEOUT_S
-from daemon.cli.commands.proposals.edited_arguments import parse_arguments
+from daemon.cli.commands.proposals.edited_arguments import edit_in_editor
 from daemon.cli.framework.declaration import command, pass_output
 from daemon.cli.terminal.keys import InputEnded, is_interactive, key_reader
 from daemon.cli.terminal.output import write_lines
@@ -242,20 +241,13 @@ class _Session:
         return self._decide("rejected", item, **more)
 
     def _edit(self, item: PendingItemJson) -> bool:
-        from daemon.cli.terminal.editor import edit_text
-
-        args, key = item.get("args") or {}, item["item_id"]
         self._keys.restore_terminal()
         try:
-            with edit_text(self._drafts.get(key) or _draft(args), "proposal", ".json") as text:
-                self._drafts[key] = text
-            # A blank line in the place of a remark: a fault is named by its line in the editor.
-            lines = ("" if line.startswith("#") else line for line in text.splitlines())
-            edit = parse_arguments("\n".join(lines), _("what you wrote"))
+            edit = edit_in_editor(item.get("args") or {}, self._drafts, item["item_id"], "proposal")
         except CommandError as refusal:
             self._note(error_line(refusal))
             return False
-        if all(args.get(name) == value for name, value in edit.items()):
+        if not edit:
             self._note(_("Nothing was changed."))
             return False
         return self._decide("confirmed", item, edit=edit)
@@ -329,11 +321,6 @@ class _Session:
         """Ask a question and return whether the answer is y; keys that were typed before it do not count."""
         self._keys.discard_pending()
         return self._keys.read_key(question).lower() == "y"
-
-
-def _draft(args: Mapping[str, Any]) -> str:
-    words = _("# The arguments; what you leave as it is stays.")
-    return f"{words}\n{json.dumps(args, indent=2, ensure_ascii=False)}\n"
 
 
 def _task(ref: str) -> TaskJson | None:

@@ -88,6 +88,11 @@ def status_screen(status: StatusJson, display: Display) -> Iterator[str]:
         words = ngettext("{count} waits for you", "{count} wait for you", permissions)
         words = with_colon(words.format(count=permissions)) + "placet asks"
         yield _fact(_("permissions"), display.paint(words, "yellow"), display)
+    if running_out := int(status.get("expiring_asks") or 0):
+        words = ngettext("{count} expires within a day", "{count} expire within a day", running_out).format(
+            count=running_out
+        )
+        yield _fact("", display.paint(words, "yellow"), display)
     if model := status.get("model"):
         yield _fact(_("model"), display.paint(escape(answer_words(model, "found")), "yellow"), display)
     if disputed := int(status.get("conflicts") or 0):

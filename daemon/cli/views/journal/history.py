@@ -152,14 +152,7 @@ def event_lines(event: StreamEvent, answer: Any, display: Display) -> Iterator[s
         yield display.paint((differs if answer.get("differs") else agrees).format(device=name), "yellow")
         return
     if event.name == "expiring" and isinstance(answer, dict):
-        count = len(answer.get("item_ids") or ())
-        words = ngettext(
-            "{count} proposal expires {when}: placet pending",
-            "{count} proposals expire within a day, the first {when}: placet pending",
-            count,
-        )
-        when = relative_future_time(answer.get("expires_at"), display.now_s)
-        yield display.paint(words.format(count=count, when=when), "yellow")
+        yield display.paint(_expiry_words(answer, display), "yellow")
         return
     if event.name == "mailbox" and isinstance(answer, dict):
         yield _mailbox_line(answer, display)
@@ -170,6 +163,24 @@ def event_lines(event: StreamEvent, answer: Any, display: Display) -> Iterator[s
         return
     what = value_words(answer) if isinstance(answer, dict | list) else escape(answer)
     yield f"{display.paint(escape(event.id), 'dim')}  {escape(event.name)}  {what}"
+
+
+def _expiry_words(answer: dict[str, Any], display: Display) -> str:
+    when = relative_future_time(answer.get("expires_at"), display.now_s)
+    if permissions := len(answer.get("ask_ids") or ()):
+        words = ngettext(
+            "{count} permission runs out {when}: placet asks",
+            "{count} permissions run out within a day, the first {when}: placet asks",
+            permissions,
+        )
+        return words.format(count=permissions, when=when)
+    count = len(answer.get("item_ids") or ())
+    words = ngettext(
+        "{count} proposal expires {when}: placet pending",
+        "{count} proposals expire within a day, the first {when}: placet pending",
+        count,
+    )
+    return words.format(count=count, when=when)
 
 
 def _mailbox_line(answer: dict[str, Any], display: Display) -> str:

@@ -79,6 +79,26 @@ def test_what_waits_is_found_whatever_was_decided(fleet: Fleet, a: Home, b: Home
         assert waiting(home, a.now_ms() + 2 * DAY_MS) == {id_to_text(named["disputed"])}
 
 
+def test_what_runs_out_within_a_day_is_what_nobody_has_in_hand(
+    fleet: Fleet, a: Home, b: Home, agent: EntityId
+):
+    late, second, first, deferred, refused = (
+        ask(a, agent, key, hours * HOUR_MS)
+        for key, hours in (("late", 25), ("second", 24), ("first", 1), ("deferred", 1), ("refused", 1))
+    )
+    decide(a, deferred, Verdict.DEFERRED)
+    decide(a, refused, Verdict.REJECTED)
+    fleet.sync()
+
+    def expiring(home: Home, now_ms: int) -> list[EntityId]:
+        return [ask.id for ask in home.read(lambda snapshot: ask_views.list_expiring_asks(snapshot, now_ms))]
+
+    for home in (a, b):
+        assert expiring(home, a.now_ms()) == [first, second]
+        assert expiring(home, a.now_ms() + 2 * HOUR_MS) == [second, late]
+        assert expiring(home, a.now_ms() + 2 * DAY_MS) == []
+
+
 def test_another_device_cannot_let_an_ask_run_out(fleet: Fleet, a: Home, b: Home, agent: EntityId):
     identifier = ask(a, agent, "open")
     fleet.sync()

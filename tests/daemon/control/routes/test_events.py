@@ -14,13 +14,19 @@ import aiohttp
 import msgspec
 import pytest
 
+from daemon.agents.asks import ask_requests
+from daemon.agents.asks.ask_requests import NewAsk
+from daemon.agents.person import external_agents
 from daemon.control.routes import events
 from daemon.control.routes.events import StateEvent
 from daemon.peers.mailboxes.mailboxes import MailboxActivity
+from daemon.timestamps import iso_utc
 from store.sentence import foreign_text, sentence_fields
-from syncproto.ids import DeviceId
+from syncproto.ids import DeviceId, id_to_text
 from tests.daemon.control.conftest import Api
 from tests.support.patience import LIMIT_S
+
+HOUR_MS = 3_600_000
 
 
 class Stream:
@@ -216,9 +222,33 @@ async def test_a_stream_warns_once_of_each_proposal_that_expires_soon(
         for item, expires_at in (("aa", "2026-03-27T09:46:40.000Z"), ("bb", "2026-03-28T09:46:40.000Z")):
             fields = await events_stream.fields()
             assert (fields["event"], "id" in fields) == ("expiring", False)
-            assert json.loads(fields["data"]) == {"item_ids": [item], "expires_at": expires_at}
+            assert json.loads(fields["data"]) == {"item_ids": [item], "expires_at": expires_at, "ask_ids": []}
             await events_stream.comment()
             expiring.append(SimpleNamespace(item_id="bb", expires_at="2026-03-28T09:46:40.000Z"))
+
+
+async def test_a_stream_warns_once_of_each_permission_that_runs_out_soon(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "HEARTBEAT_S", 0.0)
+    agent = await api.store.write(lambda tx: external_agents.add_external_agent(tx, "Claude", "none"))
+
+    async def ask(key: str, hours: int) -> str:
+        not_after = api.now_ms + hours * HOUR_MS
+        request = NewAsk(agent="x", name="run", args={}, title="Run", key=key, not_after=not_after)
+        return id_to_text(await api.store.write(lambda tx: ask_requests.make_ask(tx, agent, request)))
+
+    late, first, second = await ask("late", 48), await ask("first", 2), await ask("second", 3)
+    async with asyncio.timeout(LIMIT_S), stream(api) as events_stream:
+        warning = json.loads((await events_stream.fields())["data"])
+        ends = iso_utc(api.now_ms + 2 * HOUR_MS)
+        assert warning == {"item_ids": [], "expires_at": ends, "ask_ids": [first, second]}
+        await events_stream.comment()
+        third = await ask("third", 1)
+        while (fields := await events_stream.fields())["event"] != "expiring":
+            continue
+        assert json.loads(fields["data"])["ask_ids"] == [third]
+    assert late not in (first, second, third)
 
 
 async def test_a_stream_begins_with_mailboxes_in_trouble_and_goes_on_with_what_is_done_there(

@@ -51,3 +51,9 @@ def test_status_says_that_agents_ask_for_permissions():
     (line,) = [line for line in status_screen({"pending_asks": 2}, Display()) if "permissions" in line]
     assert line.split() == ["permissions", "2", "wait", "for", "you:", "placet", "asks"]
     assert not [line for line in status_screen({}, Display()) if "permissions" in line]
+
+
+def test_status_says_which_permissions_run_out_soon():
+    lines = list(status_screen({"pending_asks": 2, "expiring_asks": 1}, Display()))
+    place = next(index for index, line in enumerate(lines) if "permissions" in line)
+    assert lines[place + 1].split() == ["1", "expires", "within", "a", "day"]
