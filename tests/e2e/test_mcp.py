@@ -162,6 +162,56 @@ def test_what_is_wrong_is_refused_in_words_and_no_tool_decides(device: MakeDevic
     assert laptop.do("pending") == []
 
 
+def test_an_ask_at_the_door_is_bounded_and_nothing_of_a_bad_one_is_kept(device: MakeDevice):
+    laptop = device("laptop")
+    laptop.do("agent", "add", "Claude", "--scope", "none")
+    most = 16 * 1024 - 100
+    bad: list[dict[str, Any]] = [
+        *(
+            {"valid_minutes": minutes}
+            for minutes in (0, -1, 10_081, 10**30, 60.5, 1e300, "60", True, None, [60])
+        ),
+        *({"title": title} for title in ("", " ", "x" * 201, 7, None)),
+        *({"options": options} for options in (list("1234567"), ["x" * 101], [""], ["now", "now"], "now")),
+        *(
+            {"action": {"name": "send_mail", "args": args}}
+            for args in ({"t": "\x07" * (most + 101)}, ["t"], None)
+        ),
+        *({"action": {"name": name, "args": {}}} for name in ("", " ", "x" * 101)),
+        {"action": {"name": "send_mail", "args": {}, "agent": "Codex"}},
+        {"action": {"name": "send_mail"}},
+        {"why": "x" * 2001},
+        {"key": ""},
+        {"key": "k" * 201},
+        {"wait_s": 51},
+        {"wait_s": -1},
+        {"agent": "Codex"},
+        {"name": "Codex"},
+    ]
+    good: list[dict[str, Any]] = [
+        {"valid_minutes": 1},
+        {"valid_minutes": 10_080},
+        {"valid_minutes": 60.0},
+        {"title": "x" * 200, "why": "x" * 2000, "options": ["x" * 100, *"12345"], "key": "k" * 200},
+        {"action": {"name": "x" * 100, "args": {"t": "\x07" * most}}},
+    ]
+    ask = {"action": MAIL, "title": "Mail Ana", "valid_minutes": 60, "key": "mail 1"}
+
+    async def story(call: Call) -> None:
+        for changed in bad:
+            assert "refused" in await call("ask_permission", **(ask | changed)), changed
+        assert "refused" in await call("ask_permission", action=MAIL, title="Mail Ana", key="no time")
+        assert laptop.do("asks", "--all") == []
+        for number, changed in enumerate(good):
+            answer = await call("ask_permission", **(ask | {"key": f"good {number}"} | changed))
+            assert answer.get("state") == "pending", (changed, answer)
+
+    speak(laptop, ERAS[-1], story)
+    asks = laptop.do("asks")
+    assert len(asks) == len(good)
+    assert {listed["agent_name"] for listed in asks} == {"Claude"}
+
+
 def test_a_client_that_is_written_from_the_specification_waits_for_a_verdict(device: MakeDevice):
     laptop = device("laptop")
     laptop.do("agent", "add", "Scripts")

@@ -97,6 +97,55 @@ async def test_signs_that_nobody_sees_are_kept_as_they_are_up_to_the_limit(api: 
 
 
 @pytest.mark.parametrize(
+    ("longest", "longer"),
+    [
+        ({"title": "x" * 200}, {"title": "x" * 201}),
+        ({"title": "\U0001f98a" * 200}, {"title": "\U0001f98a" * 201}),
+        ({"why": "x" * 2000}, {"why": "x" * 2001}),
+        ({"why": ""}, {"why": None}),
+        ({"name": "x" * 100}, {"name": "x" * 101}),
+        ({"key": "k" * 200}, {"key": "k" * 201}),
+        (
+            {"options": [str(number) for number in range(6)]},
+            {"options": [str(number) for number in range(7)]},
+        ),
+        ({"options": ["x" * 100]}, {"options": ["x" * 101]}),
+        ({"options": []}, {"options": ["now", "now"]}),
+        ({"options": ["now"]}, {"options": ["now", " "]}),
+        ({"options": ["1"]}, {"options": [1]}),
+        ({"args": {}}, {"args": ["to"]}),
+        ({"args": {"": {"": [None]}}}, {"args": None}),
+        ({"name": "x"}, {"name": " "}),
+        ({"title": "x"}, {"title": "\n"}),
+    ],
+)
+async def test_each_part_of_an_ask_has_its_bound_and_what_is_beyond_is_no_ask(
+    api: Api, longest: dict[str, Any], longer: dict[str, Any]
+) -> None:
+    assert (await ask(api, **longer)).status == 400
+    assert (await api.ask("GET", "/v1/asks?all=true")).json == []
+    assert (await ask(api, **longest)).status == 201
+
+
+@pytest.mark.parametrize("not_after", [None, "soon", 1.5e12 + 0.5, 1e30, True, [], {"ms": START_MS}])
+async def test_a_time_that_is_no_whole_number_is_none(api: Api, not_after: object) -> None:
+    assert (await ask(api, not_after=not_after)).status == 400
+    assert (await api.ask("GET", "/v1/asks?all=true")).json == []
+
+
+@pytest.mark.parametrize(
+    "claimed", [{"agent_id": "0" * 32}, {"as": "Codex"}, {"home": "0" * 64}, {"presence": "any"}]
+)
+async def test_nobody_says_in_an_ask_who_asks_where_or_what_its_verdicts_need(
+    api: Api, claimed: dict[str, Any]
+) -> None:
+    assert (await ask(api, **claimed)).status == 400
+    # In the arguments it is a word like others.
+    asked_for = (await ask(api, args=claimed)).json
+    assert (asked_for["agent_name"], asked_for["presence"], asked_for["args"]) == ("Claude", "any", claimed)
+
+
+@pytest.mark.parametrize(
     "not_after",
     [-1, 0, START_MS - 1, START_MS, START_MS + WEEK_MS + 1, YEAR_9999_MS, 1 << 53],
     ids=["before 1970", "1970", "just past", "now", "past a week", "year 9999", "no date"],
