@@ -48,7 +48,8 @@ class NewProposals(Struct, frozen=True, forbid_unknown_fields=True):
 
     Without a task, each of them is a new task.
 
-    `key` is the agent's own: the same key with the same changes is the same set, however often it is sent.
+    `key` is the agent's own: on a task, the same key with the same changes is the same set, however often it
+    is sent.
     """
 
     agent: str
@@ -74,7 +75,7 @@ def propose(
     assert known_agent is not None
     content = _content_of(request)
     subject = agent if task is None else task
-    run = RunIdentity(agent, subject, _run_key(known_agent, request.key), tx.now_ms())
+    run = RunIdentity(agent, subject, _run_key(known_agent, subject, request.key), tx.now_ms())
     stored = tx.entity(set_ids(run.run_key, subject)[0])
     if stored is not None:
         if stored.value("request_hash") != content.digest:
@@ -127,9 +128,12 @@ def _content_of(request: NewProposals) -> _Content:
     return _Content(tagged_digest("proposals", packed.hex()), len(packed))
 
 
-def _run_key(agent: ExternalAgent, key: str) -> str:
-    """Return the key under which the sets of a request are known; two agents never share one."""
-    return tagged_digest("outside", id_to_text(agent.id), key).hex()
+def _run_key(agent: ExternalAgent, subject: EntityId, key: str) -> str:
+    """Return the key under which the sets of a request are known; two agents, or two tasks, never share one.
+
+    The id of a set has no more of its task than when that was made, and an import makes many at once.
+    """
+    return tagged_digest("outside", id_to_text(agent.id), id_to_text(subject), key).hex()
 
 
 def _answer(

@@ -87,6 +87,15 @@ def test_a_retry_is_the_same_set_and_another_request_under_its_key_is_refused(
     assert (refused.state, proposed(a, agent, task, ("fly", {}), key="other")) == ("refused", refused)
 
 
+def test_a_key_on_another_task_is_another_request(a: Home, agent: EntityId, task: EntityId) -> None:
+    """Old: of tasks that were made at once, as by an import, the second was answered with the first's set."""
+    others = [a.new("task", title="Write to Ben", status="OPEN", estimate_minutes=60) for _ in range(2)]
+    assert task[:6] == others[0][:6] == others[1][:6]
+    sets = [proposed(a, agent, subject) for subject in (task, *others)]
+    assert [result.task for result in sets] == [id_to_text(subject) for subject in (task, *others)]
+    assert len({item.task_id for item in waiting(a)}) == 3
+
+
 def test_one_bad_change_leaves_the_others(a: Home, agent: EntityId, task: EntityId) -> None:
     result = proposed(
         a,
