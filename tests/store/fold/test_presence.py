@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from store.fold.item_name import ItemName, Presence, Requirement, ask_id, fields_of_name
-from store.fold.verdicts import DecisionStatus
+from store.fold.verdicts import DecisionStatus, ItemStatus
 from store.store import Store
 from store.transaction import EntityWrite
 from syncproto.assertion import ASSERTION_FIELD, assertion_value, decision_challenge
@@ -60,9 +60,10 @@ def decision(
     by: AuthorKind = AuthorKind.USER,
     shows: bool = False,
     authenticator: Authenticator | None = None,
+    ask: EntityId | None = None,
 ) -> EntityWrite:
     fields: dict[str, Value] = {
-        "item_id": item_of(presence),
+        "item_id": ask or item_of(presence),
         "verdict": verdict,
         "seen": [entity_id(900 + other) for other in overruled],
     }
@@ -270,4 +271,45 @@ def test_in_which_order_all_of_it_comes_makes_no_difference(
                 exchange(receiver, another, page_bytes=dice.choice((100, 1 << 20)))
     outcomes = {outcome(store, presence) for store in stores}
     assert len(outcomes) == 1
+    assert len({log_and_state(store)[:2] for store in stores}) == 1
+
+
+@pytest.mark.parametrize("presence", Presence)
+@pytest.mark.parametrize("seed", range(12))
+def test_verdicts_on_an_ask_count_alike_on_every_device_in_whatever_order_they_come(
+    bench: StoreBench, presence: Presence, seed: int
+) -> None:
+    """What counts is said by who signed a verdict, and with which passkey: the fold is not asked."""
+    stores = [bench.store(name) for name in ("home", "other", "third")]
+    dice = random.Random(seed)
+    ask = ask_id(entity_id(7), "mail 1", HOME, presence)
+    fields: dict[str, Value] = {"agent_id": entity_id(7), "key": "mail 1", "home": HOME}
+    creation = EntityWrite(
+        ask, "ask", fields | {"presence": presence.value}, base=EMPTY_CLOCK, by=AuthorKind.AGENT
+    )
+    made = [(dice.choice(stores), creation), (dice.choice(stores), passkey_entity())]
+    expected: dict[EntityId, bool] = {}
+    for number in range(1, 9):
+        place, by = dice.randrange(3), dice.choice((AuthorKind.USER, AuthorKind.USER, AuthorKind.AGENT))
+        verdict = dice.choice(("confirmed", "rejected", "undone", "deferred", "reopened", "retracted"))
+        passkey = dice.choice((None, PASSKEY, STRANGE))
+        overruled = dice.sample(range(1, number), dice.randrange(number))
+        written = decision(presence, number, verdict, *overruled, by=by, authenticator=passkey, ask=ask)
+        is_fulfilled = place != 0 if presence is Presence.OTHER_DEVICE else passkey is PASSKEY
+        expected[written.entity] = is_fulfilled if by is AuthorKind.USER else verdict == "retracted"
+        made.append((stores[place], written))
+    dice.shuffle(made)
+    for store, written in made:
+        write(store, written)
+    for receiver in stores * 2:
+        for another in dice.sample(stores, len(stores)):
+            if receiver is not another:
+                exchange(receiver, another, page_bytes=dice.choice((100, 1 << 20)))
+    statuses: set[ItemStatus] = set()
+    for store in stores:
+        with store.read() as snapshot:
+            assert_store_is_whole(snapshot)
+            assert {heard.id: heard.counts for heard in snapshot.decisions_on(ask)} == expected
+            statuses.add(snapshot.item_status(ask))
+    assert len(statuses) == 1
     assert len({log_and_state(store)[:2] for store in stores}) == 1
