@@ -21,7 +21,7 @@ RULE_USES, PERMITTING = (
 OUTCOMES = "daemon/agents/asks/ask_outcome.py"
 STANDING = "tests/daemon/agents/standing_rules"
 RULE_HISTORIES, RULE_TESTS = f"{STANDING}/test_rule_histories.py", f"{STANDING}/test_standing_rules.py"
-PATTERN_TESTS = f"{STANDING}/test_pattern.py"
+PATTERN_TESTS = f"{STANDING}/test_argument_pattern.py"
 
 
 class Removed(NamedTuple):
