@@ -86,7 +86,7 @@ def test_tasks_work_without_scripts(laptop: Device, chromium: Browser):
     page.fill("[name=title]", "Renew the passport")
     page.fill("[name=due]", "some day")
     page.click("button.main")
-    page.wait_for_selector(".refusal")
+    page.wait_for_selector("#e-new-due")
     assert page.input_value("[name=title]") == "Renew the passport"
     page.fill("[name=due]", "")
     page.click("button.main")

@@ -11,6 +11,7 @@ from daemon.refusal import one_of, usage_error
 from store.sentence import Sentence, sentence
 
 STATUSES: Final = ("OPEN", "GROOMED", "IN PROGRESS", "BLOCKED", "ON HOLD", "DONE", "REJECTED")
+PLAIN_STATUS: Final = "OPEN"
 CLOSED: Final = frozenset({"DONE", "REJECTED"})
 NEEDS_REASON: Final = frozenset({"BLOCKED", "ON HOLD"})
 PRIORITIES: Final = ("P0", "P1", "P2", "P3")

@@ -28,11 +28,29 @@ export const itemOf = (button) => button.closest(".item") ?? button.closest(".as
 
 /** Reports whether an attribute is the person's: a fold that is open, a field that holds what was typed. */
 function isPersons(node, name) {
-  return (name === "open" && node.localName === "details") || (name === "value" && node.matches("input:not([type=hidden], [type=checkbox], [type=radio])"));
+  const holdsTyped = node.matches("input:not([type=hidden], [type=checkbox], [type=radio])") && !node.form?.matches("[data-sends]");
+  return (name === "open" && node.localName === "details") || (name === "value" && holdsTyped);
 }
+
+/** Reports whether a form holds what a person typed, and the daemon has not taken: it stays as it is. */
+export function isTyped(form) {
+  return form.matches("[data-sends]") && ("typed" in form.dataset || [...form.elements].some(isChanged));
+}
+
+function isChanged({ options, selectedIndex, value, defaultValue }) {
+  if (options) return selectedIndex !== Math.max(0, [...options].findIndex((option) => option.defaultSelected));
+  return defaultValue !== undefined && value !== defaultValue;
+}
+
+const hasTyped = () => [...document.forms].some(isTyped);
 
 /** Makes `now` like `next`. Elements with an id stay the same elements, and with them focus and scrolling. */
 function morph(now, next) {
+  if (now.matches("form[data-sends]")) {
+    if (isTyped(now)) return;
+    // From here on its fields show what the attributes say.
+    now.reset();
+  }
   for (const { name } of [...now.attributes]) if (!next.hasAttribute(name) && !isPersons(now, name)) now.removeAttribute(name);
   for (const { name, value } of next.attributes) {
     if (now.getAttribute(name) !== value && !isPersons(now, name)) now.setAttribute(name, value);
@@ -74,11 +92,30 @@ function leave(node) {
 const bar = (page) => page.querySelector("header.bar nav");
 
 export function show(fresh, { withOutcome }) {
-  morph(document.getElementById("main"), fresh.getElementById("main"));
+  const gone = fresh.getElementById("gone");
+  if (gone && hasTyped()) tellGone(gone);
+  else morph(document.getElementById("main"), fresh.getElementById("main"));
+  document.getElementById("over").hidden = true;
   morph(bar(document), bar(fresh));
   if (withOutcome) morph(document.getElementById("toast"), fresh.getElementById("toast"));
   document.title = fresh.title;
   bringParts();
+}
+
+/** Says above what was typed that its task is gone, and leaves the rest to be copied. */
+function tellGone(gone) {
+  const shown = document.getElementById("gone");
+  if (shown) return morph(shown, gone);
+  document.getElementById("main").prepend(document.importNode(gone, true));
+  announce(gone.textContent.trim());
+}
+
+/** Shows that the session is over: the page of the sign-in, unless something typed would be lost with that. */
+export function signedOut() {
+  if (!hasTyped()) return location.reload();
+  const over = document.getElementById("over");
+  if (over.hidden) announce(over.textContent);
+  over.hidden = false;
 }
 
 /** Loads what a passkey, an import or long work needs, on the pages that have a part for it. */
@@ -86,6 +123,7 @@ function bringParts() {
   if (document.querySelector("form[data-signs], form[data-makes]")) import("./passkey.js");
   if (document.querySelector("form[data-drop]")) import("./import.js");
   if (document.querySelector("[data-job]")) import("./job.js").then(({ follow }) => follow());
+  if (document.querySelector("form[data-sends]")) import("./typed.js");
 }
 
 // -- verdicts, without a reload -----------------------------------------------------------------------
@@ -115,7 +153,7 @@ export function send(form, button, more = {}) {
   own = new Set(single ? [single] : body.getAll("shown").map((shown) => shown.split(":")[0]));
   return inTurn(async () => {
     const answer = await fetch(form.getAttribute("action") ?? location.href, { method: "POST", body });
-    if (answer.status === 401) return location.reload();
+    if (answer.status === 401) return signedOut();
     const text = await answer.text();
     const fresh = parse(text);
     if (!fresh.getElementById("main")) return tellRefusal(text);
@@ -128,7 +166,7 @@ export function send(form, button, more = {}) {
 }
 
 /** Shows an answer that is no page: the daemon is there, and says in a line why it did nothing. */
-function tellRefusal(text) {
+export function tellRefusal(text) {
   setAway(false);
   document.getElementById("toast").textContent = text.trim();
   announce(text.trim());
@@ -163,7 +201,7 @@ function refresh() {
     stale = "";
     refreshed = performance.now();
     const answer = await fetch(whole ? location.href : bar(document).dataset.bar);
-    if (answer.status === 401) return location.reload();
+    if (answer.status === 401) return signedOut();
     const text = await answer.text();
     const fresh = parse(text);
     if (!fresh.getElementById("main")) return tellRefusal(text);
@@ -277,8 +315,8 @@ function follow() {
     source.close();
     // An event source does not tell why it failed.
     const status = await fetch("/", { method: "HEAD" }).then((answer) => answer.status, () => 0);
-    if (status === 401) return location.reload();
-    tell({ type: status === 0 ? "away" : "changed" });
+    if (status === 401) signedOut();
+    else tell({ type: status === 0 ? "away" : "changed" });
     setTimeout(follow, AGAIN_MS);
   };
   const alive = (type) => (event) => {

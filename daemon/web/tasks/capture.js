@@ -2,7 +2,7 @@
 //
 // Never reads the line itself, and never leaves the page: a refused line stays typed.
 
-import { announce, parse } from "./page.js";
+import { announce, parse, signedOut } from "./page.js";
 
 const dialog = document.getElementById("capture");
 const fault = dialog.querySelector(".fault");
@@ -27,7 +27,7 @@ function tellOutcome(shown, words) {
 async function sendQuick(form, button) {
   const typed = form.elements.line?.value;
   const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form, button)) });
-  if (answer.status === 401) return location.reload();
+  if (answer.status === 401) return dialog.open ? tellFault(document.getElementById("over").textContent) : signedOut();
   const text = await answer.text();
   const outcome = parse(text).getElementById("outcome");
   const words = outcome?.textContent.trim() ?? text.trim();

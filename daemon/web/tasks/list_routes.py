@@ -97,6 +97,7 @@ class _TaskList:
             query=query,
             is_narrowed=any(query[1:-1]),
             selects=_selects(query, listed),
+            first=query.address(after=""),
             more=query.address(after=listed.more) if listed.more else "",
             **listed.counts,
         )

@@ -9,6 +9,7 @@ from daemon.agents.tools.agent_record import Agent
 from daemon.cli.translation import _, ngettext
 from daemon.cli.wording import terms
 from daemon.cli.wording.dates import due_words, duration_words
+from daemon.journal.fields.validation import PLAIN_STATUS, PRIORITY_DEFAULT
 from daemon.journal.views.task_lines import TaskLine
 from syncproto.ids import id_to_text
 
@@ -18,6 +19,7 @@ class TaskRow:
     """A task in the list: `late` and `facts` are its day, priority, length and progress in words.
 
     `waiting` says how many proposals wait. `agent` is the name of its agent; both are "" without any.
+    `status` is "" if it is the plain one.
     """
 
     id: str
@@ -38,7 +40,7 @@ def row_of_line(line: TaskLine, agent: Agent | None, waiting_count: int, now_s: 
     progress = line.checklist_progress
     facts = [
         _("due {day}").format(day=due) if due and not is_late else "",
-        line.priority,
+        line.priority if line.priority != PRIORITY_DEFAULT else "",
         duration_words(line.estimate_minutes) if line.estimate_minutes else "",
         f"{progress.completed}/{progress.total}" if progress.total else "",
         line.category or "",
@@ -47,7 +49,7 @@ def row_of_line(line: TaskLine, agent: Agent | None, waiting_count: int, now_s: 
     return TaskRow(
         id=line.id,
         title=line.title,
-        status=terms.task_status(line.status),
+        status=terms.task_status(line.status) if line.status != PLAIN_STATUS else "",
         late=_("overdue: {day}").format(day=due) if is_late else "",
         facts=[fact for fact in facts if fact],
         labels=line.labels,

@@ -4,8 +4,9 @@ Never changes anything on a GET. A form that is refused is shown again with what
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 
 from aiohttp import web
 from multidict import MultiDictProxy
@@ -14,6 +15,7 @@ from daemon.cli.translation import _
 from daemon.cli.wording.dates import duration_words
 from daemon.journal import entries, tasks
 from daemon.journal.entries import NewEntry
+from daemon.journal.fields import validation
 from daemon.journal.human_input import HumanInput
 from daemon.journal.tasks import NewTask
 from daemon.journal.views.structures import Task
@@ -22,10 +24,12 @@ from daemon.web.forms import read_form
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, shortfall_words
 from daemon.web.services import PageServices
+from daemon.web.tasks.sent_forms import FormFields, checked_length, faults_of, typed_fields
 from store.transaction import Transaction
 from syncproto.ids import EntityId, id_from_text
 
 PATH: Final = "/tasks/new"
+FIELDS: Final = ("title", "due", "estimate_minutes", "note")
 
 OnNewTask = Callable[[Transaction, EntityId], None]
 
@@ -48,20 +52,21 @@ class _NewTask:
 
     async def show_form(self, request: web.Request) -> web.Response:
         del request
-        return await self._form({}, "")
+        return await self._form(FormFields({}))
 
     async def make(self, request: web.Request) -> web.Response:
         """Make a task of what was typed, and show it; of one line, say what was read. Or take one back."""
         form = await read_form(request)
-        fault = shortfall_words(self._services)
-        if not fault:
+        faults = {} if form.keys() & {"line", "undo"} else self._faults(form)
+        fault = "" if faults else shortfall_words(self._services)
+        if not faults and not fault:
             try:
                 task = await self._services.store.write(lambda tx: self._change(tx, form))
             except Refused as refused:
                 fault = refusal_words(refused)
             else:
                 return await self._answer_made(task, form)
-        return await self._form(form, fault)
+        return await self._form(typed_fields(form, faults), fault)
 
     async def _answer_made(self, task: Task, form: MultiDictProxy[str]) -> web.Response:
         if form.keys().isdisjoint(("line", "undo")):
@@ -80,8 +85,8 @@ class _NewTask:
         if "undo" in form:
             return tasks.remove(tx, form["undo"])
         task = tasks.add(tx, self._new_task(form))
-        note = form.get("note", "").strip()
-        if note:
+        note = form.get("note", "")
+        if note.strip():
             entries.add(tx, task.id, NewEntry(note))
         if self._on_new_task is not None:
             self._on_new_task(tx, id_from_text(task.id))
@@ -95,17 +100,35 @@ class _NewTask:
         new = NewTask(
             title=form.get("title", ""),
             due=form.get("due", "").strip() or None,
-            estimate_minutes=form.get("estimate", "").strip() or None,
+            estimate_minutes=form.get("estimate_minutes", "").strip() or None,
         )
         return self._typed.read_new_task(new)
 
-    async def _form(self, typed: Any, fault: str) -> web.Response:
-        fields = {name: typed.get(name, "") for name in ("title", "due", "estimate", "note")}
-        fields["title"] = fields["title"] or typed.get("line", "")
-        status = HTTPStatus.CONFLICT if fault else HTTPStatus.OK
-        after = self._services.store.feed_end
+    def _faults(self, form: MultiDictProxy[str]) -> dict[str, str]:
+        """Return what is wrong at each field."""
+        due, length, note = (form.get(name, "").strip() for name in ("due", "estimate_minutes", "note"))
+        checks: dict[str, Callable[[], object]] = {
+            "title": lambda: validation.checked_title(form.get("title", ""))
+        }
+        if due:
+            checks["due"] = lambda: self._typed.due_day(due)
+        if length:
+            checks["estimate_minutes"] = lambda: checked_length(length, self._typed)
+        if note:
+            checks["note"] = lambda: validation.checked_entry_text(note)
+        return faults_of(checks)
+
+    async def _form(self, form: FormFields, fault: str = "") -> web.Response:
+        values = {name: form.values.get(name, "") for name in FIELDS}
+        values["title"] = values["title"] or form.values.get("line", "")
         return await page_answer(
-            self._services, "tasks/new.html", status, room="tasks", after=after, typed=fields, fault=fault
+            self._services,
+            "tasks/new.html",
+            HTTPStatus.CONFLICT if fault or form.faults else HTTPStatus.OK,
+            room="tasks",
+            after=self._services.store.feed_end,
+            form=replace(form, values=values),
+            fault=fault,
         )
 
 

@@ -137,13 +137,13 @@ def read_sent(form: Form, human_input: HumanInput) -> SentForm:
 
 def _read_note(form: Form, _human_input: HumanInput) -> SentForm:
     text = form.get("note", "")
-    faults = _faults({"note": lambda: validation.checked_entry_text(text)})
+    faults = faults_of({"note": lambda: validation.checked_entry_text(text)})
     return SentForm("note", form, lambda tx, ref: entries.add(tx, ref, NewEntry(text)), faults, "notes")
 
 
 def _read_item(form: Form, _human_input: HumanInput) -> SentForm:
     new = NewItem(title=form.get("title", ""), checklist=form.get("checklist") or None)
-    faults = _faults({"title": lambda: validation.checked_title(new.title)})
+    faults = faults_of({"title": lambda: validation.checked_title(new.title)})
     return SentForm(
         "item", form, lambda tx, ref: checklist_items.add_item(tx, ref, new), faults, "checklists"
     )
@@ -174,7 +174,7 @@ def _read_status(form: Form, _human_input: HumanInput) -> SentForm:
     reason = form.get("reason", "").strip()
     if reason:
         edit = structs.replace(edit, reason=reason)
-    faults = _faults(
+    faults = faults_of(
         {
             "status": lambda: validation.checked_status(form.get("status", "")),
             "reason": lambda: validation.checked_reason(reason),
@@ -192,11 +192,11 @@ def _read_edit(form: Form, human_input: HumanInput) -> SentForm:
     checks: dict[str, Callable[[Any], Any]] = {
         "title": validation.checked_title,
         "due": lambda words: human_input.read_task_edit(TaskEdit(due=words)),
-        "estimate_minutes": lambda words: _checked_length(words, human_input),
+        "estimate_minutes": lambda words: checked_length(words, human_input),
         "priority": validation.checked_priority,
         "category": lambda name: validation.checked_name(name, "category"),
     }
-    faults = _faults(
+    faults = faults_of(
         {
             name: lambda name=name, words=words: checks[name](words)
             for name, words in changes.items()
@@ -229,7 +229,7 @@ _READERS: Final[Mapping[str, Callable[[Form, HumanInput], SentForm]]] = {
 }
 
 
-def _faults(checks: Mapping[str, Callable[[], object]]) -> dict[str, str]:
+def faults_of(checks: Mapping[str, Callable[[], object]]) -> dict[str, str]:
     """Return what is wrong at each field."""
     faults = {}
     for name, check in checks.items():
@@ -240,7 +240,8 @@ def _faults(checks: Mapping[str, Callable[[], object]]) -> dict[str, str]:
     return faults
 
 
-def _checked_length(words: str, human_input: HumanInput) -> None:
+def checked_length(words: str, human_input: HumanInput) -> None:
+    """Check a length as a person types it. Raises Refused."""
     minutes = human_input.read_task_edit(TaskEdit(estimate_minutes=words)).estimate_minutes
     if isinstance(minutes, int):
         validation.checked_estimate(minutes)

@@ -17,7 +17,7 @@ from daemon.agents.person.agent_overview import OutlookLookup
 from daemon.agents.person.task_agents import agents_of_tasks
 from daemon.cli.wording import terms
 from daemon.journal import conflicts, entries, tasks
-from daemon.journal.fields.validation import PRIORITIES, STATUSES
+from daemon.journal.fields.validation import PLAIN_STATUS, PRIORITIES, STATUSES
 from daemon.journal.human_input import HumanInput
 from daemon.journal.views.structures import Entry
 from daemon.refusal import Refused
@@ -28,7 +28,7 @@ from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, sentence_text, shortfall_words
 from daemon.web.services import PageServices
 from daemon.web.tasks.sent_forms import SentForm, forms_of, read_sent, words_to_copy
-from daemon.web.tasks.task_rows import PLAIN_STATUS, ShownTask, page_of_task
+from daemon.web.tasks.task_rows import ShownTask, page_of_task
 from store.snapshot import Snapshot
 from syncproto.ids import id_from_text
 

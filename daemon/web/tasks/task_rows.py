@@ -13,7 +13,7 @@ from daemon.cli.translation import _, ngettext
 from daemon.cli.wording import terms
 from daemon.cli.wording.dates import due_words, duration_words, relative_time
 from daemon.cli.wording.task_parts import spent_words
-from daemon.journal.fields.validation import CLOSED, PRIORITY_DEFAULT, STATUSES
+from daemon.journal.fields.validation import CLOSED, PRIORITY_DEFAULT
 from daemon.journal.views.structures import Conflict, Entry, Task
 from daemon.web.card.agent_line import AgentLine, agent_line
 from daemon.web.tasks.conflict_rows import ConflictRow, clock_text, conflict_rows
@@ -32,7 +32,6 @@ from daemon.web.tasks.part_rows import (
 )
 
 STATUS_TONES: Final = {"IN PROGRESS": "green", "DONE": "green", "REJECTED": "red"}
-PLAIN_STATUS: Final = STATUSES[0]
 NOTES_SHOWN: Final = 20
 
 

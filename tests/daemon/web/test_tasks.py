@@ -13,6 +13,7 @@ import pytest
 
 from daemon.agents.person import lifecycle
 from daemon.journal import tasks as task_use_cases
+from daemon.journal.fields.validation import TITLE_CHARS_MAX
 from daemon.journal.tasks import TaskEdit
 from daemon.web.tasks import list_routes
 from syncproto.ids import id_from_text, id_to_text
@@ -29,7 +30,7 @@ async def test_a_new_task_is_made_with_days_and_lengths_as_people_type_them(page
     typed = {
         "title": "Renew the passport",
         "due": "2026-12-24",
-        "estimate": "1h 30",
+        "estimate_minutes": "1h 30",
         "note": "Two photos.\nBoth new.",
     }
     answer = await page.follow(await page.ask("/tasks/new", typed))
@@ -60,13 +61,47 @@ async def test_a_line_is_made_a_task_and_what_was_read_of_it_is_said(page: TaskP
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"title": " "}, {"title": "x", "due": "someday"}, {"title": "x", "estimate": "long"}]
+    "wrong", [{"title": " "}, {"title": "x" * 401}, {"due": "someday"}, {"estimate_minutes": "long"}]
 )
-async def test_what_is_refused_is_said_and_stays_typed(page: TaskPage, wrong: dict[str, str]) -> None:
-    answer = await page.ask("/tasks/new", {"note": "My own words", **wrong})
-    assert (answer.status, "refusal" in answer.text) == (409, True)
-    assert "My own words" in answer.text
+async def test_what_is_refused_is_said_at_its_field_and_stays_typed(
+    page: TaskPage, wrong: dict[str, str]
+) -> None:
+    answer = await page.ask("/tasks/new", {"title": "x", "note": "My own\twords", **wrong})
+    ((name, value),) = wrong.items()
+    assert answer.status == 409
+    assert re.findall(r'class="fault" id="e-new-(\w+)"', answer.text) == [name]
+    assert f'value="{value}"' in answer.text
+    assert "\nMy own\twords</textarea>" in answer.text
     assert page.made == []
+
+
+async def test_a_title_may_have_as_many_characters_as_the_journal_takes(page: TaskPage) -> None:
+    await page.follow(await page.ask("/tasks/new", {"title": "\N{PARTY POPPER}" * TITLE_CHARS_MAX}))
+    assert len(page.made) == 1
+    # A browser counts otherwise, and would cut what is pasted without a word.
+    for path in ("/tasks/new", f"/tasks/{id_to_text(page.made[0])}"):
+        text = (await page.ask(path)).text
+        assert not re.search(r'<input[^>]*name="(title|line)"[^>]*maxlength', text)
+
+
+async def test_a_list_says_what_is_out_of_the_ordinary_and_an_empty_one_what_to_do(page: TaskPage) -> None:
+    empty = (await page.ask("/tasks")).text
+    assert "No task is open" in empty
+    assert 'action="/tasks/new"' in empty
+    await page.task(title="Call Ana", priority="P2")
+    last = await page.task(title="Write", priority="P1", status="BLOCKED", reason="No stamps")
+    text = (await page.ask("/tasks")).text
+    lines = re.findall(r'<li class="item" id="t-.*?</li>', text, re.DOTALL)
+    rows = [html.unescape(re.sub(r"<[^>]+>", " ", line)).split() for line in lines]
+    assert rows == [["Call", "Ana"], ["Write", "blocked", "P1"]]
+    assert "Try fewer words or filters" in (await page.ask("/tasks?q=zebra")).text
+    # The next page of an old tab.
+    end = (await page.ask(f"/tasks?after={last}&sort=title")).text
+    assert "There are no more tasks" in end
+    assert 'href="/tasks?sort=title"' in end
+    refused = (await page.ask("/tasks?label=zebra&after=zebra")).text
+    assert "This list cannot be shown" in refused
+    assert 'href="/tasks?label=zebra"' in refused
 
 
 async def test_the_list_shows_open_tasks_a_page_at_a_time_and_finds_words(

@@ -1,0 +1,159 @@
+"""What a person types on the page of a task, in a real browser: it stays until the daemon has taken it.
+
+Never repeats what tests/daemon/web asks without a browser.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.support.browser import WEB, Tab, browser, sign_in_address, signed_in
+from tests.support.devices import Device, MakeDevice
+
+pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
+
+WORDS = "She answers on Monday.\nThen we post it."
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as running:
+        yield running
+
+
+@pytest.fixture
+def laptop(device: MakeDevice) -> Device:
+    return device("laptop", **WEB)
+
+
+def open_task(tab: Tab, ref: str) -> None:
+    tab.page.goto(f"{tab.page.evaluate('location.origin')}/tasks/{ref}")
+    tab.page.wait_for_selector("#f-note")
+
+
+def test_a_note_stays_while_the_daemon_is_away_and_while_the_session_is_over(
+    laptop: Device, chromium: Browser
+):
+    ref = laptop.do("add", "Write to Ana")["id"]
+    with signed_in(chromium, laptop) as tab:
+        page = tab.page
+        open_task(tab, ref)
+        page.fill("[name=note]", WORDS)
+        laptop.stop()
+        page.click("#f-note button")
+        page.wait_for_selector("#away:not([hidden])")
+        assert page.input_value("[name=note]") == WORDS
+        laptop.start()
+        page.wait_for_selector("#away", state="hidden")
+        laptop.do("web", "end", "--all")
+        page.click("#f-note button")
+        page.wait_for_selector("#over:not([hidden])")
+        assert page.input_value("[name=note]") == WORDS
+        other = page.context.new_page()
+        other.goto(sign_in_address(laptop))
+        other.wait_for_selector("#main h1")
+        page.click("#f-note button")
+        page.wait_for_selector(".item :text('Then we post it.')")
+        page.wait_for_selector("#over", state="hidden")
+        # What the daemon has is typed no more.
+        assert page.input_value("[name=note]") == ""
+    assert [entry["text"].replace("\r", "") for entry in laptop.do("show", ref)["entries"]] == [WORDS]
+
+
+def test_a_field_is_mended_by_keys_alone(laptop: Device, chromium: Browser):
+    ref = laptop.do("add", "Write to Ana")["id"]
+    with signed_in(chromium, laptop, viewport={"width": 360, "height": 800}) as tab:
+        page, keyboard = tab.page, tab.page.keyboard
+        open_task(tab, ref)
+        page.focus("#edit summary")
+        keyboard.press("Enter")
+        for _field in ("title", "due"):
+            keyboard.press("Tab")
+        keyboard.type("someday")
+        keyboard.press("Tab")
+        keyboard.type("2 h")
+        keyboard.press("Enter")
+        page.wait_for_selector("#e-edit-due :text('someday')")
+        # The field that is wrong has the focus, and holds what was typed.
+        page.wait_for_selector("#f-edit [name=due]:focus")
+        assert page.input_value("#f-edit [name=estimate_minutes]") == "2 h"
+        # News from elsewhere takes nothing of it away.
+        laptop.do("note", ref, "News")
+        page.wait_for_selector(".item :text('News')")
+        assert page.input_value("#f-edit [name=due]") == "someday"
+        keyboard.press("Control+a")
+        keyboard.type("2030-12-24")
+        keyboard.press("Enter")
+        page.wait_for_selector("#edit:not([open]) summary:focus")
+        assert "24 Dec 2030 · 2 h" in page.inner_text(".lead")
+        assert [words for words in tab.complaints if "409" not in words] == []
+    task = laptop.do("show", ref)
+    assert (task["due"], task["estimate_minutes"]) == ("2030-12-24", 120)
+
+
+def test_a_removed_task_is_told_in_place_and_comes_back(laptop: Device, chromium: Browser):
+    ref = laptop.do("add", "Write to Ana")["id"]
+    with signed_in(chromium, laptop) as tab:
+        page = tab.page
+        open_task(tab, ref)
+        page.fill("[name=note]", WORDS)
+        laptop.do("task", "remove", ref)
+        page.wait_for_selector("#gone :text('was removed')")
+        assert page.input_value("[name=note]") == WORDS
+        page.click("#f-note button")
+        page.wait_for_selector("#f-restore [name=again]", state="attached")
+        assert page.input_value("[name=note]") == WORDS
+        page.click("#f-restore button")
+        page.wait_for_selector("#gone", state="detached")
+        assert page.input_value("[name=note]") == WORDS
+        page.click("#f-note button")
+        page.wait_for_selector(".item :text('Then we post it.')")
+
+
+def test_what_was_typed_counts_against_what_it_was_typed_on(laptop: Device, chromium: Browser):
+    ref = laptop.do("add", "Write to Ana")["id"]
+    with signed_in(chromium, laptop) as tab:
+        page = tab.page
+        open_task(tab, ref)
+        page.click("#status summary")
+        page.fill("#f-status [name=reason]", "No stamps")
+        page.select_option("#f-status [name=status]", "BLOCKED")
+        laptop.do("set", "status", ref, "in", "progress")
+        page.wait_for_selector(".lead .mark:text('in progress')")
+        assert page.input_value("#f-status [name=reason]") == "No stamps"
+        page.click("#f-status button")
+        page.wait_for_selector("#conflicts")
+        page.click("[aria-label='Keep this: blocked']")
+        page.wait_for_selector("#conflicts", state="detached")
+    task = laptop.do("show", ref)
+    assert (task["status"], task["reason"], task["conflicts"]) == ("BLOCKED", "No stamps", [])
+
+
+def test_forms_say_what_is_wrong_and_keep_what_was_typed_without_scripts(laptop: Device, chromium: Browser):
+    ref = laptop.do("add", "Write to Ana")["id"]
+    with signed_in(chromium, laptop) as tab:
+        origin, state = tab.page.evaluate("location.origin"), tab.page.context.storage_state()
+    page = chromium.new_context(java_script_enabled=False, storage_state=state).new_page()
+    page.goto(f"{origin}/tasks/{ref}")
+    page.click("#edit summary")
+    page.fill("#f-edit [name=title]", "x" * 401)
+    page.fill("#f-edit [name=category]", "Post")
+    page.click("#f-edit button")
+    page.wait_for_selector("#e-edit-title :text('401 characters')")
+    assert page.input_value("#f-edit [name=title]") == "x" * 401
+    page.fill("#f-edit [name=title]", "Write to Bea")
+    page.click("#f-edit button")
+    page.wait_for_selector("h1 :text('Write to Bea')")
+    page.fill("[name=note]", WORDS)
+    laptop.do("task", "remove", ref)
+    page.click("#f-note button")
+    page.wait_for_selector("#gone")
+    assert page.input_value("#typed textarea") == WORDS
+    page.click("#f-restore button")
+    page.wait_for_selector("h1 :text('Write to Bea')")
+    assert page.input_value("[name=note]") == WORDS
+    page.click("#f-note button")
+    page.wait_for_selector(".item :text('Then we post it.')")
+    task = laptop.do("show", ref)
+    assert (task["category"], len(task["entries"])) == ("Post", 1)
