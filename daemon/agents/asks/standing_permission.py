@@ -7,7 +7,7 @@ from typing import Final
 
 from daemon.agents.asks.ask_record import Ask
 from daemon.agents.standing_rules.argument_pattern import matches
-from daemon.agents.standing_rules.rule_record import StandingRule, read_rule, rules_standing_on
+from daemon.agents.standing_rules.rule_record import StandingRule, read_rule, rules_in_force_on
 from daemon.agents.standing_rules.rule_uses import may_use, use_fields
 from store.fold.item import Decision
 from store.fold.verdicts import Verdict
@@ -32,7 +32,7 @@ def covers(rule: StandingRule, ask: Ask) -> bool:
         and rule.home == ask.home
         and rule.name == ask.name
         and not ask.options
-        and rule.fits(ask.presence)
+        and rule.meets_need(ask.presence)
         and matches(rule.pattern, ask.args)
     )
 
@@ -45,7 +45,7 @@ def permit_by_rule(tx: Transaction, ask: Ask) -> None:
     """
     if ask.home != tx.device or ask.replica != tx.replica or tx.opinions_on(ask.id):
         return
-    standing = rules_standing_on(tx, ask.agent, max(tx.now_ms(), tx.stamp_ms()))
+    standing = rules_in_force_on(tx, ask.agent, max(tx.now_ms(), tx.stamp_ms()))
     usable = [rule for rule in standing if covers(rule, ask) and may_use(tx, rule)]
     rule = min(usable, key=lambda usable_rule: (usable_rule.until_ms, usable_rule.id), default=None)
     if rule is None:

@@ -16,8 +16,8 @@ from daemon.agents.standing_rules.rule_record import (
     read_rule,
     rule_fields,
     rule_id,
+    rules_in_force_on,
     rules_on,
-    rules_standing_on,
 )
 from daemon.agents.standing_rules.rule_uses import OF_RULE, uses_on_day
 from daemon.agents.tools.actions import ACTION_CHARS_MAX
@@ -105,7 +105,7 @@ def make_rule(tx: Transaction, agent: EntityId, request: NewStandingRule, until_
             sentence("rule-until", "a rule ends ahead, and in {days} days at most", days=90),
         )
     _require_usable(presence_on_action(tx.entity(agent), request.name), is_home=known_agent.home == tx.device)
-    if len(rules_standing_on(tx, agent, now_ms)) >= RULES_MAX:
+    if len(rules_in_force_on(tx, agent, now_ms)) >= RULES_MAX:
         raise Refused(
             RefusalCode.CONFLICT,
             sentence("rules-too-many", "{count} rules on this agent stand already", count=RULES_MAX),
@@ -185,7 +185,7 @@ def list_rules(
         stored = (read_rule(snapshot, entity.id) for entity in entities)
         rules = [rule for rule in stored if rule is not None]
     rules.sort(key=lambda rule: (rule.until_ms, rule.id))
-    return [rule_details(snapshot, rule, now_ms) for rule in rules if every or rule.stands(now_ms)]
+    return [rule_details(snapshot, rule, now_ms) for rule in rules if every or rule.is_in_force(now_ms)]
 
 
 def rule_details(snapshot: Snapshot, rule: StandingRule, now_ms: int) -> StandingRuleDetails:
@@ -216,7 +216,7 @@ def rule_details(snapshot: Snapshot, rule: StandingRule, now_ms: int) -> Standin
 def _state_of(snapshot: Snapshot, rule: StandingRule, now_ms: int) -> str:
     if rule.revoked is not None:
         return "revoked"
-    if not rule.stands(now_ms):
+    if not rule.is_in_force(now_ms):
         return "over"
     agent, entity = load_any_agent(snapshot, rule.agent), snapshot.entity(rule.agent)
     if agent is None or agent.lifecycle == DESTROYED or agent.home != rule.home:
@@ -225,7 +225,7 @@ def _state_of(snapshot: Snapshot, rule: StandingRule, now_ms: int) -> str:
         return "idle"
     setting = presence_on_action(entity, rule.name)
     needed = None if setting == ANY else Presence(setting)
-    return "stands" if rule.fits(needed) else "idle"
+    return "stands" if rule.meets_need(needed) else "idle"
 
 
 def _latest_uses(snapshot: Snapshot, rule: StandingRule) -> list[RuleUse]:

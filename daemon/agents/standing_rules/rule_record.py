@@ -41,12 +41,12 @@ class StandingRule:
     made_ms: int
     revoked: SignedWrite | None
 
-    def stands(self, now_ms: int) -> bool:
+    def is_in_force(self, now_ms: int) -> bool:
         """Report whether it may be used at a time, Unix time in milliseconds."""
         return self.revoked is None and now_ms <= self.until_ms
 
-    def fits(self, needed: Presence | None) -> bool:
-        """Report whether it can stand for the verdict of a person, by what verdicts need.
+    def meets_need(self, needed: Presence | None) -> bool:
+        """Report whether it can replace the verdict of a person, by what verdicts need.
 
         With `other_device` only a rule counts that was not written on the device where the agent works: every
         process there can write one. With `passkey` each verdict needs an assertion of its own.
@@ -162,7 +162,7 @@ def rules_on(snapshot: Snapshot, agent: EntityId) -> list[StandingRule]:
     return [rule for rule in rules if rule is not None and rule.agent == agent]
 
 
-def rules_standing_on(snapshot: Snapshot, agent: EntityId, now_ms: int) -> list[StandingRule]:
+def rules_in_force_on(snapshot: Snapshot, agent: EntityId, now_ms: int) -> list[StandingRule]:
     """Return the rules on an agent that stand at a time (Unix time in milliseconds), by id.
 
     Reads the history of those alone that are not over: an agent may have had thousands.
@@ -172,7 +172,7 @@ def rules_standing_on(snapshot: Snapshot, agent: EntityId, now_ms: int) -> list[
         for entity in snapshot.ids_pointing_at(agent, RELATION)
         if not _is_over(snapshot, entity, now_ms)
     )
-    return [rule for rule in rules if rule is not None and rule.agent == agent and rule.stands(now_ms)]
+    return [rule for rule in rules if rule is not None and rule.agent == agent and rule.is_in_force(now_ms)]
 
 
 def _is_over(snapshot: Snapshot, rule: EntityId, now_ms: int) -> bool:

@@ -30,7 +30,7 @@ def uses_on_day(snapshot: Snapshot, rule: EntityId, stamp_ms: int) -> int:
 def may_use(tx: Transaction, rule: StandingRule) -> bool:
     """Report whether a rule stands now, and has uses left today, as far as this device knows."""
     stamp_ms = tx.stamp_ms()
-    if not rule.stands(max(tx.now_ms(), stamp_ms)) or _began_again(tx, stamp_ms // DAY_MS):
+    if not rule.is_in_force(max(tx.now_ms(), stamp_ms)) or _began_again(tx, stamp_ms // DAY_MS):
         return False
     return uses_on_day(tx, rule.id, stamp_ms) < rule.uses_a_day
 

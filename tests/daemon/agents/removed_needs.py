@@ -170,8 +170,8 @@ REMOVED_NEEDS = (
     Removed(
         "uses are counted by the day of the stamp",
         RULE_USES,
-        "    stamp_ms = tx.stamp_ms()\n    if not rule.stands",
-        "    stamp_ms = tx.now_ms()\n    if not rule.stands",
+        "    stamp_ms = tx.stamp_ms()\n    if not rule.is_in_force",
+        "    stamp_ms = tx.now_ms()\n    if not rule.is_in_force",
         RULE_TESTS,
     ),
     Removed(

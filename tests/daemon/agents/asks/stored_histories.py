@@ -58,8 +58,8 @@ class _Killed(Exception):
     """The process dies here."""
 
 
-class Word(NamedTuple):
-    """A verdict as the observer heard it: on what ask, shown as what, with what counted words before it."""
+class ObservedVerdict(NamedTuple):
+    """A verdict as the observer saw it: on which ask, what was shown, and which verdicts came before."""
 
     number: int
     ask: EntityId
@@ -71,43 +71,43 @@ class Word(NamedTuple):
 
 
 @dataclass(slots=True)
-class Known:
-    """What a device knows: words, asks by how they are shown, what was used or withdrawn, and pauses."""
+class DeviceKnowledge:
+    """What a device knows: verdicts, asks by how they are shown, what was used or withdrawn, and pauses."""
 
-    words: frozenset[Word] = frozenset()
+    verdicts: frozenset[ObservedVerdict] = frozenset()
     asks: frozenset[tuple[EntityId, str]] = frozenset()
     withdrawn: frozenset[EntityId] = frozenset()
     used: frozenset[str] = frozenset()
     pauses: int = 0
 
-    def take(self, other: "Known") -> None:
+    def take(self, other: "DeviceKnowledge") -> None:
         """Take what another device knows."""
-        self.words |= other.words
+        self.verdicts |= other.verdicts
         self.asks |= other.asks
         self.withdrawn |= other.withdrawn
         self.used |= other.used
         self.pauses = max(self.pauses, other.pauses)
 
-    def copy(self) -> "Known":
+    def copy(self) -> "DeviceKnowledge":
         """Return what a copy of the device knows."""
-        return Known(self.words, self.asks, self.withdrawn, self.used, self.pauses)
+        return DeviceKnowledge(self.verdicts, self.asks, self.withdrawn, self.used, self.pauses)
 
 
 @dataclass(slots=True)
-class Body:
-    """A file of a device and what it knows; `own` are the asks that it made as what it writes as now."""
+class DeviceFile:
+    """A file of a device and what it knows; `own` are the asks that its present replica made."""
 
     home: Home
-    known: Known
+    known: DeviceKnowledge
     own: dict[EntityId, str] = field(default_factory=dict)
     not_after: dict[str, int] = field(default_factory=dict)
 
 
-class Saved(NamedTuple):
-    """A copy of a body's file, and what it knew."""
+class SavedFile(NamedTuple):
+    """A copy of a device's file, and what it knew."""
 
     path: Path
-    known: Known
+    known: DeviceKnowledge
     own: dict[EntityId, str]
 
 
@@ -122,8 +122,10 @@ class History:
         self.fleet.now_ms, self.fleet._drawn = vault.now_ms, 1_000_000
         for path in vault.paths:
             shutil.copyfile(path, folder / path.name)
-        self.bodies = [Body(self.fleet.home(path.stem), Known()) for path in vault.paths]
-        self.saved: Saved | None = None
+        self.device_files = [
+            DeviceFile(self.fleet.home(path.stem), DeviceKnowledge()) for path in vault.paths
+        ]
+        self.saved: SavedFile | None = None
         self.acted: dict[str, set[str]] = {}
         self.first_acts: set[str] = set()
         self.numbers = 0
@@ -147,13 +149,13 @@ class History:
 
     # -- what the agent's program does ------------------------------------------------------------------
 
-    def _homes(self) -> list[Body]:
+    def _homes(self) -> list[DeviceFile]:
         """Return the file of `a`, and its copies."""
-        return [self.bodies[0], *self.bodies[3:]]
+        return [self.device_files[0], *self.device_files[3:]]
 
     def ask(self) -> None:
         """Ask for one of two permissions, again and again."""
-        body, key = self.dice.choice(self._homes()), self.dice.choice(KEYS)
+        device_file, key = self.dice.choice(self._homes()), self.dice.choice(KEYS)
         not_after_ms = self.fleet.now_ms + LIFETIME_MS
         request = NewAsk(
             agent="x",
@@ -164,49 +166,49 @@ class History:
             not_after=not_after_ms,
         )
         try:
-            ask = body.home.write(lambda tx: ask_requests.make_ask(tx, self.agent, request))
+            ask = device_file.home.write(lambda tx: ask_requests.make_ask(tx, self.agent, request))
         except Refused:
-            self._require(self._is_paused(body), "an agent that may work could not ask")
+            self._require(self._is_paused(device_file), "an agent that may work could not ask")
             return
-        shown = details(body.home, ask).asked_hash
-        if ask not in body.own and shown in body.known.used:
+        shown = details(device_file.home, ask).asked_hash
+        if ask not in device_file.own and shown in device_file.known.used:
             self.met["asked again what was used"] += 1
             return
-        if ask not in body.own:
+        if ask not in device_file.own:
             self._require(shown not in self.acted, "a new ask is shown as one before it")
             self.acted[shown] = set()
-            body.own[ask] = shown
-            body.not_after[shown] = not_after_ms
+            device_file.own[ask] = shown
+            device_file.not_after[shown] = not_after_ms
             self.met["asked"] += 1
-        self._require(shown == body.own[ask], "a repeated ask is another one")
-        body.known.asks |= {(ask, shown)}
+        self._require(shown == device_file.own[ask], "a repeated ask is another one")
+        device_file.known.asks |= {(ask, shown)}
 
     def withdraw(self) -> None:
         """Take an ask back, seldom."""
-        body = self.dice.choice(self._homes())
-        if body.own and self.dice.random() < 0.1:
-            ask = self.dice.choice(sorted(body.own))
-            body.home.write(lambda tx: ask_requests.withdraw(tx, ask))
-            body.known.withdrawn |= {ask}
+        device_file = self.dice.choice(self._homes())
+        if device_file.own and self.dice.random() < 0.1:
+            ask = self.dice.choice(sorted(device_file.own))
+            device_file.home.write(lambda tx: ask_requests.withdraw(tx, ask))
+            device_file.known.withdrawn |= {ask}
 
     def use(self) -> None:
         """Try to act, with a death before the commit, after it, or none."""
-        body = self.dice.choice(self._homes())
-        if not body.known.asks:
+        device_file = self.dice.choice(self._homes())
+        if not device_file.known.asks:
             return
-        ask, _ = self.dice.choice(sorted(body.known.asks))
-        view, execution = details(body.home, ask), self.dice.choice(EXECUTIONS)
+        ask, _ = self.dice.choice(sorted(device_file.known.asks))
+        view, execution = details(device_file.home, ask), self.dice.choice(EXECUTIONS)
         wanted = self.dice.choice((view.args_hash, view.args_hash, view.args_hash, view.asked_hash))
         death = self.dice.choice(("none", "none", "none", "before", "after"))
-        answer = self._used(body, ask, wanted, execution, dies=death == "before")
+        answer = self._used(device_file, ask, wanted, execution, dies=death == "before")
         if death == "before":
-            body.home.store.close()
-            body.home.store = body.home.opened()
+            device_file.home.store.close()
+            device_file.home.store = device_file.home.opened()
             return
         assert answer is not None
         self.met[f"use: {answer.result.value}"] += 1
-        shown = body.own.get(ask, "")
-        texts = self._permitted_texts(body, ask, shown)
+        shown = device_file.own.get(ask, "")
+        texts = self._permitted_texts(device_file, ask, shown)
         is_new = shown not in self.first_acts
         if answer.result is UseResult.GRANTED:
             self._require(bool(shown), "a copy grants what another one asked")
@@ -215,14 +217,14 @@ class History:
                 self.first_acts.add(shown)
             # If it died before the answer, the use is durable: a retry of this execution alone may act.
             self.acted[shown].add(execution)
-            body.known.used |= {shown}
+            device_file.known.used |= {shown}
             self.met["acted" if death == "none" else "died before the answer"] += 1
             self._require(len(self.acted[shown]) == 1, "a permission was used twice")
         elif shown and is_new and texts and wanted == view.args_hash:
             raise ViolationError(f"what people permit was {answer.result.value}")
 
     def _used(
-        self, body: Body, ask: EntityId, wanted: str, execution: str, *, dies: bool
+        self, device_file: DeviceFile, ask: EntityId, wanted: str, execution: str, *, dies: bool
     ) -> UsedPermission | None:
         def use(tx: Transaction) -> UsedPermission:
             answer = ask_requests.use_permission(tx, ask, bytes.fromhex(wanted), execution)
@@ -231,50 +233,60 @@ class History:
             return answer
 
         try:
-            return body.home.write(use)
+            return device_file.home.write(use)
         except _Killed:
             return None
 
-    def _permitted_texts(self, body: Body, ask: EntityId, shown: str) -> set[str]:
+    def _permitted_texts(self, device_file: DeviceFile, ask: EntityId, shown: str) -> set[str]:
         """Return what people permit to be sent, as far as a device knows; empty if nothing may be used."""
-        if not shown or ask in body.known.withdrawn or self._is_paused(body):
+        if not shown or ask in device_file.known.withdrawn or self._is_paused(device_file):
             return set()
-        if self.fleet.now_ms > body.not_after[shown]:
+        if self.fleet.now_ms > device_file.not_after[shown]:
             return set()
-        words = [word for word in body.known.words if word.ask == ask and word.counts]
-        covered = {number for word in words for number in word.seen}
-        last = [word for word in words if word.number not in covered]
-        if any(word.verdict in NO for word in last):
+        verdicts = [
+            verdict for verdict in device_file.known.verdicts if verdict.ask == ask and verdict.counts
+        ]
+        covered = {number for verdict in verdicts for number in verdict.seen}
+        last = [verdict for verdict in verdicts if verdict.number not in covered]
+        if any(verdict.verdict in NO for verdict in last):
             return set()
-        return {word.text for word in last if word.verdict is Verdict.CONFIRMED and word.shown == shown}
+        return {
+            verdict.text
+            for verdict in last
+            if verdict.verdict is Verdict.CONFIRMED and verdict.shown == shown
+        }
 
-    def _is_paused(self, body: Body) -> bool:
-        return body.known.pauses % 2 == 1
+    def _is_paused(self, device_file: DeviceFile) -> bool:
+        return device_file.known.pauses % 2 == 1
 
     # -- what people do ---------------------------------------------------------------------------------
 
     def decide(self) -> None:
         """Decide somewhere on what is shown there, perhaps with other words, perhaps without a passkey."""
-        body = self.dice.choice(self.bodies)
-        if not body.known.asks:
+        device_file = self.dice.choice(self.device_files)
+        if not device_file.known.asks:
             return
-        ask, _ = self.dice.choice(sorted(body.known.asks))
-        shown = details(body.home, ask).asked_hash
+        ask, _ = self.dice.choice(sorted(device_file.known.asks))
+        shown = details(device_file.home, ask).asked_hash
         verdict = self.dice.choice((*[Verdict.CONFIRMED] * 5, *NO, Verdict.DEFERRED, Verdict.REOPENED))
         edit = EDIT if verdict is Verdict.CONFIRMED and self.dice.random() < 0.25 else None
         signs = self.needs == "passkey" and self.dice.random() < 0.7
-        before = commits(body.home)
-        self._decide(body.home, ask, verdict, edit, signs=signs)
-        if commits(body.home) == before:
+        before = commits(device_file.home)
+        self._decide(device_file.home, ask, verdict, edit, signs=signs)
+        if commits(device_file.home) == before:
             return
-        counts = {None: True, "other_device": body in self.bodies[1:3], "passkey": signs}[self.needs]
-        before_it = frozenset(word.number for word in body.known.words if word.ask == ask)
+        counts = {None: True, "other_device": device_file in self.device_files[1:3], "passkey": signs}[
+            self.needs
+        ]
+        before_it = frozenset(word.number for word in device_file.known.verdicts if word.ask == ask)
         text = str((edit or MAIL)["text"])
         self.numbers += 1
-        body.known.words |= {Word(self.numbers, ask, shown, verdict, text, counts, before_it)}
+        device_file.known.verdicts |= {
+            ObservedVerdict(self.numbers, ask, shown, verdict, text, counts, before_it)
+        }
         self.met[f"{verdict.value}{'' if counts else ', which does not count'}"] += 1
         if self.dice.random() < 0.5:
-            self._pull(self.dice.choice(self._homes()), body)
+            self._pull(self.dice.choice(self._homes()), device_file)
 
     def _decide(
         self, home: Home, ask: EntityId, verdict: Verdict, edit: dict[str, Any] | None, *, signs: bool
@@ -293,7 +305,7 @@ class History:
 
     def pause(self) -> None:
         """Pause the agent on `b`, or let it work again."""
-        b = self.bodies[1]
+        b = self.device_files[1]
         if not self._is_paused(b) and self.dice.random() < 0.6:
             return
         act = lifecycle.resume_agent if self._is_paused(b) else lifecycle.pause_agent
@@ -305,12 +317,12 @@ class History:
 
     def meet(self) -> None:
         """Let two files exchange what they have, in one direction or both."""
-        taker, giver = self.dice.sample(self.bodies, 2)
+        taker, giver = self.dice.sample(self.device_files, 2)
         self._pull(taker, giver)
         if self.dice.random() < 0.7:
             self._pull(giver, taker)
 
-    def _pull(self, taker: Body, giver: Body) -> None:
+    def _pull(self, taker: DeviceFile, giver: DeviceFile) -> None:
         if taker is giver:
             return
         self.fleet.pull(taker.home, giver.home)
@@ -318,7 +330,7 @@ class History:
 
     def restart(self) -> None:
         """Close a store and open it again."""
-        home = self.dice.choice(self.bodies).home
+        home = self.dice.choice(self.device_files).home
         home.store.close()
         home.store = home.opened()
 
@@ -328,45 +340,45 @@ class History:
 
     def save(self) -> None:
         """Copy the file of `a` away."""
-        body = self.bodies[0]
-        path = body.home.path.with_suffix(".saved")
-        self._with_file_closed(body.home, lambda: shutil.copyfile(body.home.path, path))
-        self.saved = Saved(path, body.known.copy(), dict(body.own))
+        device_file = self.device_files[0]
+        path = device_file.home.path.with_suffix(".saved")
+        self._with_file_closed(device_file.home, lambda: shutil.copyfile(device_file.home.path, path))
+        self.saved = SavedFile(path, device_file.known.copy(), dict(device_file.own))
 
     def put_back(self) -> None:
         """Put that copy in the place of the file, as a restore does: it goes on as another replica."""
-        body, saved = self.bodies[0], self.saved
+        device_file, saved = self.device_files[0], self.saved
         if saved is None or self.dice.random() < 0.5:
             return
 
         def restore() -> None:
-            shutil.copyfile(saved.path, body.home.path)
-            forget_replica(body.home.path)
+            shutil.copyfile(saved.path, device_file.home.path)
+            forget_replica(device_file.home.path)
 
-        self._with_file_closed(body.home, restore)
-        body.known, body.own = saved.known.copy(), {}
+        self._with_file_closed(device_file.home, restore)
+        device_file.known, device_file.own = saved.known.copy(), {}
         self.met["put back"] += 1
 
     def put_disk_back(self) -> None:
         """Put it back unnoticed, and let the device meet a peer that knows all before any program asks it."""
-        body, saved, peer = self.bodies[0], self.saved, self.bodies[1]
-        if saved is None or saved.own != body.own or self.dice.random() < 0.3:
+        device_file, saved, peer = self.device_files[0], self.saved, self.device_files[1]
+        if saved is None or saved.own != device_file.own or self.dice.random() < 0.3:
             return
-        self._pull(peer, body)
-        end = commits(body.home)
-        self._with_file_closed(body.home, lambda: shutil.copyfile(saved.path, body.home.path))
-        body.known = saved.known.copy()
-        wrote_since = commits(body.home) < end
-        self._pull(body, peer)
-        if body.home.store.doubt is not None:
-            body.own = {}
+        self._pull(peer, device_file)
+        end = commits(device_file.home)
+        self._with_file_closed(device_file.home, lambda: shutil.copyfile(saved.path, device_file.home.path))
+        device_file.known = saved.known.copy()
+        wrote_since = commits(device_file.home) < end
+        self._pull(device_file, peer)
+        if device_file.home.store.doubt is not None:
+            device_file.own = {}
             self.met["disk put back"] += wrote_since
 
     def copy(self) -> None:
         """Let a copy of the file of `a` run on beside it."""
-        if len(self.bodies) >= 3 + COPIES_MAX or self.dice.random() < 0.5:
+        if len(self.device_files) >= 3 + COPIES_MAX or self.dice.random() < 0.5:
             return
-        original, number = self.bodies[0], len(self.bodies)
+        original, number = self.device_files[0], len(self.device_files)
         path = original.home.path.with_name(f"copy{number}.db")
         self._with_file_closed(original.home, lambda: shutil.copyfile(original.home.path, path))
         forget_replica(path)
@@ -374,7 +386,7 @@ class History:
         home.__dict__.update(original.home.__dict__ | {"path": path, "_threads": []})
         home.store = home.opened()
         self.fleet.homes.append(home)
-        self.bodies.append(Body(home, original.known.copy()))
+        self.device_files.append(DeviceFile(home, original.known.copy()))
         self.met["copied"] += 1
 
     def _with_file_closed(self, home: Home, act: Callable[[], object]) -> None:

@@ -21,7 +21,7 @@ LATE_MS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class RecordedDecision:
     """A decision: what the fold needs of it, and the hash of the arguments that it was given to."""
 
     opinion: Opinion
@@ -34,7 +34,7 @@ class Replicated:
     """What devices exchange: the replicas that asked, and the decisions."""
 
     asked_by: frozenset[int] = frozenset()
-    decisions: dict[EntityId, Said] = field(default_factory=dict)
+    decisions: dict[EntityId, RecordedDecision] = field(default_factory=dict)
 
     def merge(self, other: "Replicated") -> None:
         """Take what another device has."""
@@ -116,7 +116,7 @@ class History:
             verdict, by = Verdict.RETRACTED, AuthorKind.AGENT
         opinion = Opinion(identifier, verdict, by, frozenset(place.decisions))
         words = self.dice.choice((0, 0, 0, 1))
-        place.decisions[identifier] = Said(opinion, hash_of(asker, 0), hash_of(asker, words))
+        place.decisions[identifier] = RecordedDecision(opinion, hash_of(asker, 0), hash_of(asker, words))
 
     def meet(self) -> None:
         """Let two devices exchange what they have, in one direction or both."""
@@ -161,7 +161,7 @@ class History:
             return  # killed after it wrote: the agent was not told, and asks again
         self.observe(log, asker, execution, args_hash, is_first=permission.used_by is None)
 
-    def grants(self, log: Replicated, asker: int) -> list[Said]:
+    def grants(self, log: Replicated, asker: int) -> list[RecordedDecision]:
         """Return the deciding yeses to what a replica asked."""
         deciding = {
             opinion.decision
