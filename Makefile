@@ -62,10 +62,10 @@ $(DOOR)/%/node_modules/.package-lock.json: $(DOOR)/%/package-lock.json $(DOOR)/%
 	@touch $@
 
 door-clients: $(VENV)/.dev $(VENV)/.catalogs $(DOOR)/typescript/node_modules/.package-lock.json ## `placet mcp` with the TypeScript SDK of the protocol, which is installed beside
-	@$(PY) -m pytest -q -n0 -k another_make tests/e2e/test_mcp_other_makes.py
+	@$(PY) -m pytest -q -n0 -k another_make tests/e2e/programs/test_mcp_other_makes.py
 
 inspect-door: $(VENV)/.dev $(VENV)/.catalogs $(DOOR)/inspector/node_modules/.package-lock.json ## `placet mcp` looked at by the Inspector of the protocol in both eras; installs 300 MB beside
-	@$(PY) -m pytest -q -n0 -k inspector tests/e2e/test_mcp_other_makes.py
+	@$(PY) -m pytest -q -n0 -k inspector tests/e2e/programs/test_mcp_other_makes.py
 
 soak: $(VENV)/.dev ## a day of five devices in ten minutes, on networks of its own (as root): SOAK="MINUTES SEED apart"
 	@$(PY) -m bench.soak $(SOAK)

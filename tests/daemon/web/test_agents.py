@@ -1,6 +1,6 @@
 """The pages of agents of every make: how one stands, and what a person's forms do to it.
 
-Never runs an agent: tests/e2e/test_page_tasks.py does.
+Never runs an agent: tests/e2e/page/test_page_tasks.py does.
 """
 
 import html

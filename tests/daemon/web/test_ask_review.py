@@ -1,6 +1,6 @@
 """Asks in the details of a review: changed first, refused with what was typed, and a rule to write.
 
-Never runs a script: tests/e2e/test_page_permissions.py does.
+Never runs a script: tests/e2e/page/test_page_permissions.py does.
 """
 
 import html

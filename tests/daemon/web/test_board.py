@@ -1,6 +1,6 @@
 """The board: tasks by status, and moving one by its menu, by plain forms.
 
-Never runs a script: tests/e2e/test_page_board.py does.
+Never runs a script: tests/e2e/page/test_page_board.py does.
 """
 
 import html

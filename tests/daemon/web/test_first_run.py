@@ -1,6 +1,6 @@
 """The first steps by plain forms: what they offer, what is marked as done, and the example.
 
-Never runs an agent: tests/e2e/test_page_first_run.py does.
+Never runs an agent: tests/e2e/page/test_page_first_run.py does.
 """
 
 import re

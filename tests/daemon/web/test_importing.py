@@ -1,6 +1,6 @@
 """Importing a file on the page, by plain forms: what is shown first, what comes in, and what is refused.
 
-Never drops a file: tests/e2e/test_page_first_run.py does.
+Never drops a file: tests/e2e/page/test_page_first_run.py does.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """One task on the page: what it shows, and what a person does to it, by plain forms.
 
-Never runs a script: tests/e2e/test_page_tasks.py does.
+Never runs a script: tests/e2e/page/test_page_tasks.py does.
 """
 
 import re

@@ -1,6 +1,6 @@
 """The details of what waits: what is selected, what is changed first, and what is refused, by plain forms.
 
-Never runs a script: tests/e2e/test_page_review.py does.
+Never runs a script: tests/e2e/page/test_page_review.py does.
 """
 
 import html

@@ -1,6 +1,6 @@
 """The list of tasks on the page, its search, and a new task, by plain forms.
 
-Never runs a script: tests/e2e/test_page_tasks.py does.
+Never runs a script: tests/e2e/page/test_page_tasks.py does.
 """
 
 import html

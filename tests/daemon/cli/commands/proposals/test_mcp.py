@@ -1,6 +1,6 @@
 """`placet mcp` without its SDK, and without a name.
 
-Never starts the door: tests/e2e/test_mcp.py does.
+Never starts the door: tests/e2e/programs/test_mcp.py does.
 """
 
 from pathlib import Path

@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, CDPSession
 
-from tests.e2e.test_page_permissions import ask, state_of
+from tests.e2e.page.test_page_permissions import ask, state_of
 from tests.support.browser import WEB, Tab, browser, propose, signed_in
 from tests.support.devices import Device, MakeDevice, pair
 from tests.support.door_clients import speak

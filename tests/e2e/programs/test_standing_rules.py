@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.test_mcp import MAIL
+from tests.e2e.programs.test_mcp import MAIL
 from tests.support.devices import Device, MakeDevice, have_equal_state, pair
 from tests.support.door_clients import Call, speak
 from tests.support.patience import LIMIT_S, wait_until

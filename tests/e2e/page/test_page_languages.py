@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
-from tests.e2e.test_page_agents import register
+from tests.e2e.page.test_page_agents import register
 from tests.support.browser import WEB, Tab, browser, propose, signed_in
 from tests.support.devices import Device, MakeDevice
 

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from tests.e2e.test_hooks import answer_of, call, open_ask, start_hook
+from tests.e2e.programs.test_hooks import answer_of, call, open_ask, start_hook
 from tests.support.devices import Device, MakeDevice, have_equal_state, pair
 from tests.support.patience import LIMIT_S, wait_until
 

@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
-from tests.e2e.test_mcp import MAIL
+from tests.e2e.programs.test_mcp import MAIL
 from tests.support.browser import WEB, browser, signed_in
 from tests.support.devices import Device, MakeDevice, pair
 from tests.support.door_clients import Call, speak
