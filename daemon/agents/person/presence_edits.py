@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from daemon.agents.person import lifecycle
 from daemon.agents.person.policy_edits import DEFAULT, POLICY_TOOLS, tool_or_action
-from daemon.agents.tools.actions import actions_among
+from daemon.agents.tools.actions import ALL_TOOLS, actions_among
 from daemon.agents.tools.agent_record import load_any_agent
 from daemon.agents.tools.presence import (
     ANY,
@@ -25,9 +25,6 @@ from store.sentence import sentence
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction
 from syncproto.ids import DeviceId, EntityId
-
-ALL_TOOLS = "all"
-"""What stands for all tools that have no setting of their own."""
 
 
 def presence_by_tool(agent: Entity) -> dict[str, str]:

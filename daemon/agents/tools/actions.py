@@ -13,6 +13,8 @@ from store.fold.entity import Entity
 
 ACTION_CHARS_MAX: Final = 100
 """How long the name of an action may be."""
+ALL_TOOLS: Final = "all"
+"""What stands for all tools and actions that have no setting of their own, and so for no action."""
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs"})
 """The categories of characters that show nothing."""
 _BLANKS: Final = re.compile(
@@ -30,6 +32,8 @@ def action_key(name: str) -> str | None:
     under no name that can be kept, goes by the settings for all.
     """
     key = _plain(name)
+    if key == ALL_TOOLS:
+        return None
     return None if not 0 < len(key) <= ACTION_CHARS_MAX or tool_named(key) is not None else key
 
 

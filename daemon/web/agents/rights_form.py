@@ -10,7 +10,7 @@ from multidict import MultiDictProxy
 
 from daemon.agents.person import policy_edits, presence_edits
 from daemon.agents.person.policy_edits import DEFAULT, policy_choices
-from daemon.agents.person.presence_edits import ALL_TOOLS
+from daemon.agents.tools.actions import ALL_TOOLS
 from daemon.agents.tools.presence import PRESENCES
 from daemon.cli.translation import _
 from daemon.cli.wording import terms

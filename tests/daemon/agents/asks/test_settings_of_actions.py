@@ -164,7 +164,7 @@ def test_an_action_of_a_tasks_own_agent_has_no_settings(a: Home, task: EntityId)
         set_policy(a, agent, "send_mail", "denied")
 
 
-@pytest.mark.parametrize("name", ["", "  ", "x" * 101])
+@pytest.mark.parametrize("name", ["", "  ", "x" * 101, "all", " ALL"])
 def test_no_setting_is_kept_for_what_names_no_action(a: Home, claude: EntityId, name: str):
     with pytest.raises(Refused, match="no tool is called"):
         set_policy(a, claude, name, "denied")
