@@ -14,6 +14,7 @@ import structlog
 
 from daemon.agents.models.rules.embedded_model import RulesModel
 from daemon.agents.person.default_agents import DefaultAgent
+from daemon.agents.person.token_use import RunTokens
 from daemon.agents.proposing.change_set_builder import ProposalLimits
 from daemon.agents.running import remote_model
 from daemon.agents.running.remote_model import RemoteModel
@@ -22,7 +23,7 @@ from daemon.agents.running.scheduler import RULES_MODEL, Scheduler
 from daemon.agents.running.spending import Ledger
 from daemon.agents.running.stand_in import ModelWithStandIn
 from daemon.agents.running.timetable import RunPace
-from daemon.agents.tools.model_interface import Model
+from daemon.agents.tools.model_interface import Model, TokenUsage
 from daemon.app import sd_notify
 from daemon.app.machine import machine_id
 from daemon.browser_access import BrowserAccess
@@ -228,7 +229,9 @@ class Daemon:
             *import_routes.routes(services, self._imports),
             *review_routes.routes(services, self._human_input()),
             *first_run_routes.routes(services, self._scheduler, self._settings.model.kind),
-            *agent_routes.routes(services, self._scheduler, self._settings.model.kind, deeds),
+            *agent_routes.routes(
+                services, self._scheduler, self._settings.model.kind, deeds, self._cost_of_run
+            ),
             *external_routes.routes(services, deeds),
             *passkey_routes.routes(services, self._clock.randomness),
             *rule_routes.routes(services, self._human_input()),
@@ -246,6 +249,12 @@ class Daemon:
             await self._page.start()
         except OSError as fault:
             log.warning("the page cannot be served", port=self._settings.web.port, reason=fault.strerror)
+
+    def _cost_of_run(self, run: RunTokens) -> int | None:
+        """Return what a run cost at the prices of now, in millionths; None if its model has none."""
+        accounts = {remote.endpoint.model: remote.account for remote in self._remotes.values()}
+        usage = TokenUsage(run.sent, run.received, run.cached)
+        return accounts[run.model].cost_micro(usage) if run.model in accounts else None
 
     def sign_in_address(self) -> str:
         """Return an address that signs one browser in to the page; empty if the page is not served."""

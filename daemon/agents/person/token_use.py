@@ -13,12 +13,13 @@ RUNS_READ_MAX = 500
 
 
 class RunTokens(Struct, frozen=True, kw_only=True):
-    """The tokens of one run. `at` is when it ended, ISO 8601 in UTC."""
+    """The tokens of one run. `at` is when it ended, ISO 8601 in UTC; `cached` are among those sent."""
 
     at: str
     model: str
     sent: int
     received: int
+    cached: int = 0
 
 
 def tokens_of_runs(snapshot: Snapshot, agent: EntityId) -> list[RunTokens]:
@@ -27,13 +28,14 @@ def tokens_of_runs(snapshot: Snapshot, agent: EntityId) -> list[RunTokens]:
     for identifier in snapshot.newest_ids_pointing_at(agent, "agent_usage", RUNS_READ_MAX):
         usage = snapshot.entity(identifier)
         if usage is not None and usage.created is not None:
-            sent, received = usage.value("input"), usage.value("output")
+            sent, received, cached = (usage.value(name) for name in ("input", "output", "cached"))
             runs.append(
                 RunTokens(
                     at=iso_utc(usage.created.ms),
                     model=usage.text("model"),
                     sent=sent if type(sent) is int else 0,
                     received=received if type(received) is int else 0,
+                    cached=cached if type(cached) is int else 0,
                 )
             )
     return runs

@@ -92,6 +92,11 @@ class SpendingAccount:
         self._ledger = ledger or Ledger()
         self._reported_day = ""
 
+    def cost_micro(self, usage: TokenUsage) -> int | None:
+        """Return what tokens cost at the prices that are set, in millionths of the unit; None without any."""
+        tariff = self._tariff
+        return tariff.cost_micro(usage) if tariff.input or tariff.output else None
+
     async def today(self) -> DailySpending:
         """Return today's spending."""
         now = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC).astimezone(self._zone())

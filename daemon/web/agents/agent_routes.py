@@ -14,7 +14,7 @@ from daemon.agents.person.agent_overview import OutlookLookup
 from daemon.journal import categories
 from daemon.refusal import Refused
 from daemon.web.agents.agent_deeds import DEEDS, AgentDeeds
-from daemon.web.agents.agent_rows import agent_page
+from daemon.web.agents.agent_rows import CostOf, agent_page
 from daemon.web.agents.external_rows import external_lines
 from daemon.web.agents.rights_form import rights_of
 from daemon.web.card.agent_line import agent_line
@@ -50,9 +50,15 @@ class Runs(Protocol):
         """Make agents and wake them."""
 
 
-def routes(services: PageServices, runs: Runs, model: str, deeds: AgentDeeds) -> list[web.RouteDef]:
-    """Return the routes of tasks' agents; `model` is that of a new one."""
-    room = _Agents(services, runs, model, deeds)
+def routes(
+    services: PageServices,
+    runs: Runs,
+    model: str,
+    deeds: AgentDeeds,
+    cost_of: CostOf = lambda _run: None,
+) -> list[web.RouteDef]:
+    """Return the routes of tasks' agents; `model` is that of a new one, `cost_of` says what a run cost."""
+    room = _Agents(services, runs, model, deeds, cost_of)
     return [
         web.get(PATH, room.show_all),
         web.post(PATH, room.create),
@@ -62,11 +68,14 @@ def routes(services: PageServices, runs: Runs, model: str, deeds: AgentDeeds) ->
 
 
 class _Agents:
-    def __init__(self, services: PageServices, runs: Runs, model: str, deeds: AgentDeeds) -> None:
+    def __init__(
+        self, services: PageServices, runs: Runs, model: str, deeds: AgentDeeds, cost_of: CostOf
+    ) -> None:
         self._services = services
         self._runs = runs
         self._model = model
         self._deeds = deeds
+        self._cost_of = cost_of
 
     async def show_all(self, request: web.Request) -> web.Response:
         """List the agents of tasks a page at a time, and all of other makers before them."""
@@ -150,7 +159,7 @@ class _Agents:
             "agents/agent.html",
             HTTPStatus.CONFLICT if fault else HTTPStatus.OK,
             after=after,
-            agent=agent_page(details, messages, tokens, now_ms / 1000),
+            agent=agent_page(details, messages, tokens, now_ms / 1000, self._cost_of),
             rights=rights,
             homes=await self._deeds.list_homes(),
             calls=calls,

@@ -3,7 +3,8 @@
 Never shows a model's words as Placet's own.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import msgspec
@@ -11,6 +12,7 @@ import msgspec
 from daemon.agents.person.activity import AgentMessage
 from daemon.agents.person.agent_overview import AgentDetails, RunSummary
 from daemon.agents.person.token_use import RunTokens
+from daemon.cli.terminal.text import truncate
 from daemon.cli.translation import _, ngettext
 from daemon.cli.wording import terms
 from daemon.cli.wording.activity import activity_kind, asked_words, kind_words, message_parts, woken_words
@@ -24,16 +26,22 @@ from daemon.cli.wording.agents import (
 from daemon.cli.wording.dates import day_words, full_time_words, relative_time
 from daemon.cli.wording.sentences import answer_words
 from daemon.web.card.agent_line import STATE_TONES
+from daemon.web.card.argument_words import argument_lines
 
+_MICRO = 1_000_000
+CostOf = Callable[[RunTokens], int | None]
+"""Says what a run cost, in millionths of the currency; None if its model has no price."""
 _REPORT_LINES = ("tldr", "goal")
 _DAYS_SHOWN = 14
+_TITLE_COLUMNS = 60
 
 
 @dataclass(frozen=True, slots=True)
 class LogRow:
     """A message of an agent, or a call with its `answer`: its kind, its parts, and what it touched.
 
-    `touched` are pairs of an address and words. `tone` colours what became of a call.
+    `touched` are pairs of an address and words. `tone` colours what became of a call. `arguments` are pairs
+    of a name and a value.
     """
 
     kind: str
@@ -41,14 +49,16 @@ class LogRow:
     touched: list[tuple[str, str]]
     answer: str = ""
     tone: str = ""
+    arguments: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class ReportNotes:
-    """What is said of a report beside its words: its age, its doubt, and its checklist's progress."""
+    """What is said of a report beside its words: its age, what it rests on, and its checklist's progress."""
 
     age: str
     doubt: str
+    confidence: str
     done: int
     total: int
     progress: str
@@ -81,7 +91,11 @@ class AgentPage:
 
 
 def agent_page(
-    details: AgentDetails, messages: list[AgentMessage], tokens: list[RunTokens], now_s: float
+    details: AgentDetails,
+    messages: list[AgentMessage],
+    tokens: list[RunTokens],
+    now_s: float,
+    cost_of: CostOf = lambda _run: None,
 ) -> AgentPage:
     """Return an agent in words; the newest run and message first."""
     agent: Any = msgspec.to_builtins(details)
@@ -91,7 +105,8 @@ def agent_page(
         id=details.id,
         task_id=details.task_id,
         task_title=details.task_title,
-        name=details.name or _("Agent"),
+        name=details.name
+        or _("The agent of {task}").format(task=truncate(details.task_title, _TITLE_COLUMNS)),
         state=terms.agent_state(details.lifecycle),
         tone=STATE_TONES.get(details.lifecycle, ""),
         facts=_facts(details, agent, now_s),
@@ -102,7 +117,7 @@ def agent_page(
         report_notes=_report_notes(agent, report, now_s),
         runs=[_run(run, now_s) for run in details.runs],
         log=_log(messages, details.task_id, now_s),
-        tokens=_tokens(tokens),
+        tokens=_tokens(tokens, cost_of),
         home=details.home_device_id,
         waiting=details.pending_items,
         is_active=details.lifecycle in ("created", "active"),
@@ -113,11 +128,14 @@ def agent_page(
 def _facts(details: AgentDetails, agent: Any, now_s: float) -> list[tuple[str, str]]:
     wake = full_time_words(details.next_wake_at) if details.next_wake_at else ""
     again = recurrence_words(agent, details.next_wake_at or "")
+    kinds = [terms.agent_state(words) for words in (details.kind, details.mode)]
+    ran = [relative_time(details.last_wake_at, now_s), *map(_reason, details.runs[:1])]
     facts = [
+        (_("Kind"), " · ".join(kinds)),
         (_("Why"), answer_words(agent, "lifecycle_reason") if details.lifecycle_reason else ""),
         (_("Paused until"), full_time_words(details.paused_until) if details.paused_until else ""),
         (_("Runs next"), " · ".join(filter(None, [wake, again, answer_words(agent, "next_wake_why")]))),
-        (_("Ran last"), relative_time(details.last_wake_at, now_s) if details.last_wake_at else ""),
+        (_("Ran last"), " · ".join(filter(None, ran)) if details.last_wake_at else ""),
         (_("Works on"), details.home_device_name),
         (_("Model"), details.model),
         (_("Verdicts need"), _presence(details.presence)),
@@ -133,9 +151,13 @@ def _presence(presence: dict[str, str]) -> str:
     )
 
 
-def _run(run: RunSummary, now_s: float) -> tuple[str, str]:
+def _reason(run: RunSummary) -> str:
     fields: Any = msgspec.to_builtins(run)
-    words = [terms.run_status(run.status), answer_words(fields, "reason"), run.error or ""]
+    return answer_words(fields, "reason")
+
+
+def _run(run: RunSummary, now_s: float) -> tuple[str, str]:
+    words = [terms.run_status(run.status), _reason(run), run.error or ""]
     return relative_time(run.started_at, now_s), ": ".join(filter(None, words))
 
 
@@ -149,10 +171,19 @@ def _report_notes(agent: Any, report: dict[str, Any], now_s: float) -> ReportNot
     return ReportNotes(
         age=" · ".join(filter(None, age)),
         doubt=_("It may lack something, or say it wrongly.") if agent["report_confidence"] == "low" else "",
+        confidence=_confidence_words(agent["report_confidence"]),
         done=min(done, total),
         total=total,
         progress=words.format(done=min(done, total), count=total) if total else "",
     )
+
+
+def _confidence_words(confidence: str | None) -> str:
+    """Say how far a report can be relied on, and what that rests on; "" if nobody knows."""
+    return {
+        "high": _("Confidence: high. Its run saw the whole task, and wrote it unasked."),
+        "low": _("Confidence: low. It was asked for or corrected, or its run did not see or do everything."),
+    }.get(confidence or "", "")
 
 
 def _count(value: object) -> int:
@@ -172,7 +203,13 @@ def _log(messages: list[AgentMessage], task: str, now_s: float) -> list[LogRow]:
             and (call.thread_id, call.tool) == (message.thread_id, message.tool)
         ):
             call_row = rows.pop()
-            row = replace(row, kind=call_row.kind, parts=call_row.parts, answer=" ".join(row.parts))
+            row = replace(
+                row,
+                kind=call_row.kind,
+                parts=call_row.parts,
+                arguments=call_row.arguments,
+                answer=" ".join(row.parts),
+            )
         call = message if message.kind == "action" and message.item_id is None else None
         if row.parts:
             rows.append(row)
@@ -195,25 +232,40 @@ def _message(message: AgentMessage, task: str, now_s: float) -> LogRow:
         count = len(message.item_ids)
         words = ngettext("its proposal", "its {count} proposals", count).format(count=count)
         touched.append((f"/reviews/{task}", words))
+    arguments = _arguments(message) if kind == "called" else None
+    if arguments is not None:
+        parts = [str(message.tool)]
     tone = "doubt" if message.error or message.denied or message.outcome == "dropped" else ""
-    return LogRow(kind_words(kind), [part for part in parts if part], touched, tone=tone)
+    return LogRow(
+        kind_words(kind), [part for part in parts if part], touched, tone=tone, arguments=arguments or []
+    )
 
 
-def _tokens(runs: list[RunTokens]) -> list[tuple[str, str]]:
-    """Return what was sent and received, a day of this machine each, the newest first."""
-    days: dict[str, tuple[int, int, int]] = {}
+def _arguments(message: AgentMessage) -> list[tuple[str, str]] | None:
+    """Return the arguments of a call, a line each; None of a report, which is shown by itself, or if cut."""
+    if message.tool == "update_report" or not message.tool:
+        return None
+    try:
+        arguments = msgspec.json.decode(message.text)
+    except msgspec.DecodeError:
+        return None
+    return argument_lines(arguments) if isinstance(arguments, dict) else None
+
+
+def _tokens(runs: list[RunTokens], cost_of: CostOf) -> list[tuple[str, str]]:
+    """Return what was sent and received, and what it cost, a day of this machine each, the newest first."""
+    days: dict[str, list[RunTokens]] = {}
     for run in runs:
-        day = day_words(run.at)
-        count, sent, received = days.get(day, (0, 0, 0))
-        days[day] = count + 1, sent + run.sent, received + run.received
-    return [
-        (
-            day,
-            ngettext(
-                "{count} run: {sent} tokens sent, {received} received",
-                "{count} runs: {sent} tokens sent, {received} received",
-                count,
-            ).format(count=count, sent=sent, received=received),
-        )
-        for day, (count, sent, received) in list(days.items())[:_DAYS_SHOWN]
-    ]
+        days.setdefault(day_words(run.at), []).append(run)
+    return [(day, _day_of_tokens(taken, cost_of)) for day, taken in list(days.items())[:_DAYS_SHOWN]]
+
+
+def _day_of_tokens(runs: list[RunTokens], cost_of: CostOf) -> str:
+    words = ngettext(
+        "{count} run: {sent} tokens sent, {received} received",
+        "{count} runs: {sent} tokens sent, {received} received",
+        len(runs),
+    ).format(count=len(runs), sent=sum(run.sent for run in runs), received=sum(run.received for run in runs))
+    costs = [cost for cost in map(cost_of, runs) if cost is not None]
+    cost = _("cost {amount} at today's prices").format(amount=f"{sum(costs) / _MICRO:.2f}") if costs else ""
+    return " · ".join(filter(None, [words, cost]))

@@ -20,15 +20,20 @@ from daemon.cli.wording.devices import (
 )
 from daemon.cli.wording.sentences import answer_words
 from daemon.peers.linking.device_states import DeviceState
-from daemon.peers.mailboxes.mailboxes import MailboxState
+from daemon.peers.mailboxes.mailboxes import MailboxReader, MailboxState
 
 _ID_SHOWN: Final = 12
-_KIB: Final = 1024
+_MIB: Final = 1 << 20
+_BAR_COMMITS_MIN: Final = 100
+"""A device that lacks fewer is brought up before anybody looks at a bar."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceRow:
-    """One device. `link` is `on` or `off`, or "" if it is not linked with."""
+    """One device. `link` is `on` or `off`, or "" if it is not linked with.
+
+    `progress` is how many commits of how many are there, while one of the two is brought up; None otherwise.
+    """
 
     id: str
     short: str
@@ -41,6 +46,7 @@ class DeviceRow:
     facts: list[str]
     faults: list[str]
     can_remove: bool
+    progress: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +60,26 @@ class MailboxRow:
     trouble: str
 
 
-def device_rows(states: Sequence[DeviceState], now_s: float) -> list[DeviceRow]:
-    """Return the rows of devices, this one first, then members, then those that were removed."""
+def device_rows(states: Sequence[DeviceState], now_s: float, commits: int = 0) -> list[DeviceRow]:
+    """Return the rows of devices, this one first, then members, then those that were removed.
+
+    `commits` is how many this device holds.
+    """
     devices = cast(Any, msgspec.to_builtins(states))
     names = unique_names(devices)
     ordered = sorted(devices, key=lambda device: (not device["this"], device["removed"]))
-    return [_device_row(device, names, now_s) for device in ordered]
+    return [_device_row(device, names, now_s, commits) for device in ordered]
 
 
-def _device_row(device: Any, names: dict[str, str], now_s: float) -> DeviceRow:
+def _progress(device: Any, commits: int) -> tuple[int, int] | None:
+    """Return how far this device or the other one is brought up, if it is being done and takes long."""
+    missing, lag = device["missing"] or 0, min(device["lag"] or 0, commits)
+    if device["removed"] or not device["connected"] or max(missing, lag) < _BAR_COMMITS_MIN:
+        return None
+    return (commits, commits + missing) if missing else (commits - lag, commits)
+
+
+def _device_row(device: Any, names: dict[str, str], now_s: float, commits: int) -> DeviceRow:
     this, removed, connected = device["this"], device["removed"], device["connected"]
     facts = [] if this or removed else [step_words(device)]
     if device.get("last_seen") and not (this or connected):
@@ -85,6 +102,7 @@ def _device_row(device: Any, names: dict[str, str], now_s: float) -> DeviceRow:
         facts=[fact for fact in facts if fact],
         faults=faults,
         can_remove=not (this or removed),
+        progress=None if this else _progress(device, commits),
     )
 
 
@@ -94,10 +112,11 @@ def mailbox_rows(mailboxes: Sequence[MailboxState], now_s: float) -> list[Mailbo
 
 
 def _mailbox_row(mailbox: MailboxState, now_s: float) -> MailboxRow:
-    size_kib = -(-mailbox.bytes // _KIB)
+    # Rounded up: what lies there is never nothing.
+    size_mib = -(-mailbox.bytes * 10 // _MIB) / 10
     facts = [
-        ngettext("{count} file, {size} KiB", "{count} files, {size} KiB", mailbox.blobs).format(
-            count=mailbox.blobs, size=size_kib
+        ngettext("{count} file, {size} MiB", "{count} files, {size} MiB", mailbox.blobs).format(
+            count=mailbox.blobs, size=size_mib
         )
     ]
     if mailbox.looked_at:
@@ -113,11 +132,15 @@ def _mailbox_row(mailbox: MailboxState, now_s: float) -> MailboxRow:
         name=mailbox.name,
         place=mailbox.place,
         facts=facts,
-        readers=[
-            _("{name} was noticed there {when}").format(
-                name=reader.name, when=relative_time(reader.noticed_at, now_s)
-            )
-            for reader in mailbox.readers
-        ],
+        readers=[_reader_words(reader, now_s) for reader in mailbox.readers],
         trouble=answer_words(msgspec.to_builtins(mailbox), "trouble") if mailbox.trouble else "",
     )
+
+
+def _reader_words(reader: MailboxReader, now_s: float) -> str:
+    """Say when a device looked in there last, and what waits for it."""
+    noticed = _("{name} was noticed there {when}").format(
+        name=reader.name, when=relative_time(reader.noticed_at, now_s)
+    )
+    waiting = ngettext("{count} commit waits for it", "{count} commits wait for it", reader.lacks)
+    return f"{noticed} · {waiting.format(count=reader.lacks) if reader.lacks else _('nothing waits for it')}"

@@ -3,6 +3,7 @@
 Never removes a device, and never leaves, by a form that the page of that question did not send.
 """
 
+import asyncio
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ from daemon.web.services import PageServices
 
 PATH: Final = "/devices"
 STATE_CHARS: Final = 12
+BRING_UP_LOOK_S: Final = 1.0
 
 
 def routes(services: PageServices, peers: PeerNetwork) -> list[web.RouteDef]:
@@ -41,7 +43,9 @@ class _Devices:
         self._peers = peers
 
     async def show(self, request: web.Request) -> web.Response:
-        del request
+        if "wait" in request.query:
+            # A page that follows a device that is brought up asks again and again.
+            await asyncio.sleep(BRING_UP_LOOK_S)
         return await self._page()
 
     async def act(self, request: web.Request) -> web.Response:
@@ -92,7 +96,7 @@ class _Devices:
         listed = await self._peers.devices.list_states()
         mailboxes = await self._peers.mailboxes.states()
         state_hash = await self._services.store.read(lambda snapshot: snapshot.state_hash())
-        rows = device_rows(listed.states, self._now_s())
+        rows = device_rows(listed.states, self._now_s(), after)
         return await self._answer(
             "devices/devices.html",
             status=HTTPStatus.CONFLICT if fault else HTTPStatus.OK,

@@ -101,7 +101,7 @@ def draw_network(rows: Sequence[DeviceRow], mailboxes: Sequence[MailboxState]) -
         devices=devices,
         mailboxes=meeting,
         lines=lines,
-        words=_words(drawn),
+        words=_words(drawn, boxes),
         left_out=len(others) + len(mailboxes) - len(drawn) - len(boxes),
     )
 
@@ -120,11 +120,20 @@ def _path(begin: Node, end: Node) -> str:
     return f"M{begin.x} {begin.y}C{middle} {begin.y} {middle} {end.y} {end.x} {end.y}"
 
 
-def _words(drawn: Sequence[DeviceRow]) -> str:
+def _words(drawn: Sequence[DeviceRow], boxes: Sequence[MailboxState]) -> str:
+    """Say what is drawn, for who does not see it."""
     linked = ", ".join(row.name for row in drawn if row.link == "on")
     others = ", ".join(row.name for row in drawn if row.link != "on")
     parts = [
         _("Connected to this device: {names}").format(names=linked) if linked else "",
         _("Not connected to this device: {names}").format(names=others) if others else "",
+        *(_meeting_words(box) for box in boxes),
     ]
     return ". ".join(filter(None, parts))
+
+
+def _meeting_words(box: MailboxState) -> str:
+    readers = ", ".join(reader.name for reader in box.readers)
+    if not readers:
+        return _("Nobody else was noticed in the mailbox {name}").format(name=box.name)
+    return _("Through the mailbox {name}: {names}").format(name=box.name, names=readers)

@@ -14,6 +14,7 @@ import pytest
 from aiohttp import web
 
 from daemon.agents.person import external_agents, policy_edits, presence_edits
+from daemon.agents.person.token_use import RunTokens
 from daemon.agents.running.timetable import Outlook
 from daemon.agents.tools.agent_record import state_id
 from daemon.agents.tools.message_ids import next_message_id
@@ -70,11 +71,17 @@ def state_of(name: str, key: bytes, *, this: bool = False) -> DeviceState:
 
 
 class AgentsPage(Page):
+    def cost_of(self, run: RunTokens) -> int | None:
+        """Return what a run cost, if its model has a price for each token, in millionths."""
+        price = self.prices.get(run.model)
+        return None if price is None else price * (run.sent + run.received)
+
     def more_routes(self) -> list[web.RouteDef]:
         self.runs, self.members = Runs(self), Members()
+        self.prices: dict[str, int] = {}
         deeds = AgentDeeds(self.services, HumanInput(self.now_ms, UTC, "en"), self.members)
         return [
-            *agent_routes.routes(self.services, self.runs, "rules", deeds),
+            *agent_routes.routes(self.services, self.runs, "rules", deeds, self.cost_of),
             *external_routes.routes(self.services, deeds),
         ]
 
@@ -231,7 +238,11 @@ async def test_what_its_model_took_is_added_up_by_day(page: AgentsPage) -> None:
             tx.commit([EntityWrite(tx.new_id(), "usage", fields)])
 
     await page.store.write(use)
-    assert "2 runs: 1234 tokens sent, 10 received" in (await page.ask(path)).text
+    text = (await page.ask(path)).text
+    assert "2 runs: 1234 tokens sent, 10 received" in text
+    assert "cost" not in text
+    page.prices["m"] = 2_000
+    assert "10 received · cost 2.49 at today&#39;s prices" in (await page.ask(path)).text
 
 
 async def reported(page: AgentsPage, path: str, content: dict[str, Value], **fields: Value) -> str:
@@ -258,7 +269,68 @@ async def test_a_report_shows_its_progress_and_its_doubts(page: AgentsPage) -> N
     text = await reported(page, await make(page), content, confidence="low")
     assert ("<b>" in text, "Half &lt;b&gt;done" in text, "the form" in text) == (False, True, True)
     assert "It may lack something" in text
+    assert "Confidence: low." in text
     assert "written " in text
+
+
+async def test_a_report_that_can_be_relied_on_says_why(page: AgentsPage) -> None:
+    text = await reported(page, await make(page), {"tldr": "t"}, confidence="high")
+    assert "Confidence: high. Its run saw the whole task" in text
+    assert "It may lack something" not in text
+
+
+async def test_an_agent_without_a_name_is_named_by_its_task_and_says_of_what_kind_it_is(
+    page: AgentsPage,
+) -> None:
+    text = html.unescape((await page.ask(await make(page))).text)
+    title = re.search(r"<title>(.*) · Placet", text)
+    assert title
+    assert title[1].startswith("The agent of ")
+    assert "task agent · autonomous" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (
+            (
+                '{"items": [{"title": "<b>", "isChecked": false, "evidenceIds": ["7"]},'
+                ' {"title": "tell Ana"}], "rationale": "Listed."}'
+            ),
+            [("items", "<b>"), ("items", "tell Ana"), ("rationale", "Listed.")],
+        ),
+        ('{"minutes": 180, "evidenceIds": []}', [("estimate", "3 h")]),
+        (
+            '{"labels": ["a", {}, [1]], "dueDate": null}',
+            [("labels", "a"), ("labels", "nothing"), ("labels", "1"), ("due", "nothing")],
+        ),
+        ("{}", []),
+    ],
+)
+async def test_the_arguments_of_a_call_are_lines(
+    page: AgentsPage, arguments: str, shown: list[tuple[str, str]]
+) -> None:
+    path = await make(page)
+    await page.store.write(lambda tx: call(tx, path, arguments))
+    text = (await page.ask(f"{path}?log=calls")).text
+    rows = re.findall(r"<div><dt>(.*?)</dt><dd><bdi>(.*?)</bdi></dd></div>", text.partition('id="log"')[2])
+    assert [(name, html.unescape(words)) for name, words in rows] == shown
+    assert "<p><bdi>add_task</bdi></p>" in text
+    assert "<b>" not in text
+
+
+@pytest.mark.parametrize("arguments", ["{", "[1]", "x" * 5000])
+async def test_arguments_that_cannot_be_read_are_shown_as_they_came(page: AgentsPage, arguments: str) -> None:
+    path = await make(page)
+    await page.store.write(lambda tx: call(tx, path, arguments))
+    assert f"add_task {arguments[:3]}" in (await page.ask(path)).text
+
+
+def call(tx: Transaction, path: str, arguments: str) -> None:
+    """Write that an agent called a tool."""
+    fields: dict[str, Value] = {"agent_id": id_from_text(path.rpartition("/")[2]), "thread_id": "run"}
+    fields |= {"kind": "action", "text": arguments, "metadata": {"tool": "add_task"}}
+    tx.commit([EntityWrite(next_message_id(tx.new_id(), None), "message", fields)])
 
 
 @pytest.mark.parametrize("content", [5, "x", {"a": 1}, [5, "<b>"], None])

@@ -4,10 +4,14 @@ import html
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec import structs
 
 from daemon.disk import DiskFloor
+from daemon.peers.mailboxes.mailboxes import MailboxReader, MailboxState
+from daemon.web.devices.device_rows import DeviceRow, device_rows, mailbox_rows
 from daemon.web.devices.qr_code import QUIET, qr_code
 from tests.daemon.peers.fleet import Device, Fleet, fleet_in
 from tests.daemon.web.device_page import page_of
@@ -147,6 +151,54 @@ async def test_nothing_is_written_with_a_full_disk(laptop: Device, path: str):
 async def test_a_form_that_means_nothing_is_refused(laptop: Device, path: str):
     async with page_of(laptop) as page:
         assert (await page.ask(path, {"do": "format"})).status == 400
+
+
+async def test_a_device_that_is_brought_up_shows_how_far_it_is(laptop: Device, phone: Device):
+    (own,) = await laptop.peers.devices.states()
+    other = structs.replace(own, device_id=phone.id.hex(), name="phone", this=False)
+    newcomer = structs.replace(other, lag=300, missing=0)
+    away = structs.replace(newcomer, connected=False)
+    rows = device_rows([own, newcomer, away, structs.replace(newcomer, lag=99)], 0.0, 400)
+    assert [row.progress for row in rows] == [None, (100, 400), None, None]
+    (_own, row) = device_rows([own, structs.replace(other, lag=0, missing=600)], 0.0, 400)
+    assert row.progress == (400, 1000)
+    assert "600 commits to come" in row.facts
+    async with page_of(laptop) as page:
+        assert "data-job" not in (await page.ask("/devices")).text
+        text = page.services.renderer.render(
+            "devices/devices.html", **shown_with([row]), room="devices", after=0
+        )
+        assert (
+            '<progress aria-label="How much of the journal is there: phone" value="400" max="1000">' in text
+        )
+        assert 'data-job="/devices?wait=1"' in text
+        assert '<noscript><meta http-equiv="refresh"' in text
+
+
+def shown_with(rows: list[DeviceRow]) -> dict[str, Any]:
+    """Return what the page of devices shows if it has these rows and nothing else."""
+    empty = dict.fromkeys(("fault", "typed", "at", "state", "drawing"), "")
+    nothing: dict[str, Any] = {
+        "done": [],
+        "mailboxes": [],
+        "left_out": 0,
+        "waiting_count": 0,
+        "asks_count": 0,
+    }
+    return {"rows": rows, "is_member": True, **empty, **nothing}
+
+
+def test_a_mailbox_says_how_much_lies_there_and_what_waits_for_whom():
+    readers = [MailboxReader("p", "phone", "1970-01-01T00:00:00Z", 3), MailboxReader("t", "tablet", "x", 0)]
+    box = MailboxState("box", "folder", "/box", None, None, "", {}, 2, 3 << 20, 0, 0, readers)
+    (row,) = mailbox_rows([box], 0.0)
+    assert row.facts == ["2 files, 3.0 MiB"]
+    assert [words.rpartition(" · ")[2] for words in row.readers] == [
+        "3 commits wait for it",
+        "nothing waits for it",
+    ]
+    (row,) = mailbox_rows([structs.replace(box, bytes=1)], 0.0)
+    assert row.facts == ["2 files, 0.1 MiB"]
 
 
 def test_a_qr_code_is_drawn_with_its_quiet_zone():

@@ -52,6 +52,10 @@ def test_a_mailbox_leads_to_those_that_were_noticed_there():
     assert [start for start, _end in starts].count(f"M{stick.x} {stick.y}") == 1
     assert not any(start == f"M{empty.x} {empty.y}" for start, _end in starts)
     assert phone.y < tablet.y < stick.y < empty.y
+    assert drawing.words == (
+        "Not connected to this device: phone, tablet. Through the mailbox stick: tablet, stranger."
+        " Nobody else was noticed in the mailbox x"
+    )
 
 
 def test_a_mailbox_in_trouble_is_dashed():
