@@ -49,7 +49,8 @@ class Refusal:
 class Outcome:
     """What came of a form: a line for the toast, what an undo would take back, and what was refused.
 
-    `passkey` is what the browser has to be asked for before the rest is decided; None if nothing.
+    `passkey` is what the browser has to be asked for before the rest is decided; None if nothing. `typed` is
+    what the person wrote, if something was refused and the page shows it nowhere else.
     """
 
     verdict: str
@@ -57,6 +58,7 @@ class Outcome:
     undoable: list[str]
     refusals: list[Refusal]
     passkey: PasskeyRequest | None = None
+    typed: tuple[str, ...] = ()
 
 
 async def decide_form(
@@ -91,6 +93,8 @@ async def decide_form(
     except Refused as refused:
         return refused_outcome(verdict, refusal_words(refused))
     outcome = _outcome(verdict, list(dict.fromkeys(texts)), results)
+    if outcome.refusals and request.reason and "edit" not in form:
+        outcome = replace(outcome, typed=(request.reason,))
     challenges = [challenge for result in results for challenge in result.challenges]
     if not challenges:
         return outcome

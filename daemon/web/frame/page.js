@@ -229,6 +229,12 @@ async function keep(item) {
   row.className = "item gone";
   row.id = item.id;
   row.append(words ?? "");
+  for (const field of item.querySelectorAll("textarea, input:not([type=hidden], [type=checkbox], [type=radio])")) {
+    if (field.value === field.defaultValue || !words) continue;
+    const kept = document.createElement("pre");
+    kept.textContent = `${words.dataset.typed} ${field.value}`;
+    row.append(kept);
+  }
   const card = item.closest(".card");
   told.set(item.id, { row, card: card.id, title: card.querySelector("h2").textContent, before: card.nextElementSibling?.id, next: item.nextElementSibling?.id });
   while (told.size > KEPT_MAX) told.delete(told.keys().next().value);

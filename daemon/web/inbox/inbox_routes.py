@@ -153,7 +153,9 @@ def _values(waiting: _Waiting, agent: str, label: str, kind: str, *, whole: bool
         for name in KINDS
         if any(kind_of(item) == name for card in cards for item in card.items)
     }
-    if asks:
+    if kind in KINDS:
+        kinds |= {kind: _(KINDS[kind])}
+    if asks or kind == ASKS_KIND:
         kinds = {ASKS_KIND: _("Permissions"), **kinds}
     wanted = [
         card
@@ -178,7 +180,8 @@ def _values(waiting: _Waiting, agent: str, label: str, kind: str, *, whole: bool
         "held_back": held_back,
         "left_out": max(0, len(wanted) + len(wanted_asks) - CARDS_SHOWN_MAX),
         "filters": {"agent": agent, "label": label, "kind": kind},
-        "agents": sorted(name for name in names if name),
-        "labels": labels,
+        # What was chosen stays to be seen, also if nothing of it is left.
+        "agents": sorted({name for name in [*names, agent] if name}),
+        "labels": sorted({*labels, *filter(None, [label])}),
         "kinds": kinds,
     }

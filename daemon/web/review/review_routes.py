@@ -3,6 +3,7 @@
 Never changes anything on a GET; a form is sent to the address of the page that shows it.
 """
 
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any, Final, NamedTuple
 
@@ -24,7 +25,9 @@ from daemon.web.card.verdict_form import Outcome, decide_form, refused_outcome
 from daemon.web.forms import read_form
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words
+from daemon.web.review.argument_form import PREFIX as ARGUMENT
 from daemon.web.review.argument_form import edited_arguments
+from daemon.web.review.ask_form import PREFIX as ASK_ARGUMENT
 from daemon.web.review.ask_form import edited_ask_arguments
 from daemon.web.review.ask_review_rows import ask_review_row
 from daemon.web.review.review_rows import review_groups
@@ -42,6 +45,13 @@ def routes(services: PageServices, human_input: HumanInput) -> list[web.RouteDef
     return [web.get(f"{PATH}/{_TASK}", room.show), web.post(f"{PATH}/{_TASK}", room.decide)]
 
 
+class _Edited(NamedTuple):
+    """Whether what a form is about still waits, and the arguments that the form changes."""
+
+    does_wait: bool
+    arguments: dict[str, Any]
+
+
 class _Reviews:
     def __init__(self, services: PageServices, human_input: HumanInput) -> None:
         self._services = services
@@ -57,28 +67,34 @@ class _Reviews:
             return await self._page(ref, await decide_form(self._services, form, request.host))
         verdict, _colon, shown = form.get("decide", "").partition(":")
         item_id = shown.partition(":")[0]
-        edit = None
+        edited = _Edited(does_wait=False, arguments={})
         try:
-            if verdict == "confirmed":
-                read = lambda snapshot: self._edit(snapshot, ref, item_id, form)  # noqa: E731 - one expression
-                edit = await self._services.store.read(read)
+            read = lambda snapshot: self._edit(snapshot, ref, item_id, form)  # noqa: E731 - one expression
+            edited = await self._services.store.read(read)
         except Refused as refused:
             outcome = refused_outcome(verdict, refusal_words(refused))
-        else:
-            outcome = await decide_form(self._services, form, request.host, edit)
+            return await self._page(ref, outcome, {item_id: form})
+        edit = (edited.arguments or None) if verdict == "confirmed" else None
+        outcome = await decide_form(self._services, form, request.host, edit)
+        if outcome.refusals and not edited.does_wait:
+            outcome = replace(outcome, typed=_typed_texts(form))
         is_kept = outcome.refusals or outcome.passkey is not None
         return await self._page(ref, outcome, {item_id: form} if is_kept else {})
 
-    def _edit(
-        self, snapshot: Snapshot, ref: str, item_id: str, form: MultiDictProxy[str]
-    ) -> dict[str, Any] | None:
-        """Return the arguments that the form changes; None if nothing waits there: deciding says why."""
+    def _edit(self, snapshot: Snapshot, ref: str, item_id: str, form: MultiDictProxy[str]) -> _Edited:
+        """Return the arguments that the form changes; none if nothing waits there: deciding says why."""
+        is_read = form.get("decide", "").startswith("confirmed")
         item = self._item(snapshot, ref, item_id)
         if item is not None:
-            return edited_arguments(item.tool, item.args, form, self._typed) or None
+            arguments = edited_arguments(item.tool, item.args, form, self._typed) if is_read else {}
+            return _Edited(does_wait=True, arguments=arguments)
         asks = _open_asks(snapshot, id_from_text(ref), self._services.now_ms())
         ask = next((ask for ask in asks if ask.ask_id == item_id), None)
-        return None if ask is None else edited_ask_arguments(ask.asked_args, form) or None
+        if ask is None:
+            return _Edited(does_wait=False, arguments={})
+        return _Edited(
+            does_wait=True, arguments=edited_ask_arguments(ask.asked_args, form) if is_read else {}
+        )
 
     def _item(self, snapshot: Snapshot, ref: str, item_id: str) -> PendingItem | None:
         cards = inbox.list_cards(snapshot, self._services.now_ms(), id_from_text(ref))
@@ -112,6 +128,15 @@ class _Reviews:
 
     async def _answer(self, template: str, status: HTTPStatus, **values: Any) -> web.Response:
         return await page_answer(self._services, template, status, room="inbox", **values)
+
+
+def _typed_texts(form: MultiDictProxy[str]) -> tuple[str, ...]:
+    """Return what a person may have typed about something that no longer waits."""
+    return tuple(
+        text
+        for name, text in form.items()
+        if text.strip() and (name == "reason" or name.startswith((ARGUMENT, ASK_ARGUMENT)))
+    )
 
 
 class _Review(NamedTuple):

@@ -141,3 +141,21 @@ async def test_a_rule_can_be_begun_from_an_ask(page: DetailsPage) -> None:
     assert re.search(r'<details id="add" open>', shown)
     assert 'value="send_mail"' in shown
     assert re.search(r"selected>Claude", shown)
+
+
+async def test_what_was_typed_is_kept_if_the_ask_was_decided_meanwhile(page: DetailsPage) -> None:
+    path, text = await opened(page)
+    await page.ask("/", {"decide": button(text, "rejected")})
+    form = {
+        "edit": "yes",
+        "decide": button(text, "rejected"),
+        **typed_fields(text),
+        "ask.3": "bo@example.org",
+        "reason": "Ask Bo",
+    }
+    # Another tab shows the form still.
+    stale = await page.ask(path, form | {"decide": f"{button(text, 'confirmed')[:-4]}0000"})
+    assert stale.status == 409
+    assert "What you typed:" in stale.text
+    assert "bo@example.org" in stale.text.partition('id="outcome"')[2]
+    assert "Ask Bo" in stale.text.partition('id="outcome"')[2]

@@ -222,3 +222,22 @@ async def test_what_takes_something_away_is_marked(page: Page, tool: str, args: 
     mark = ("takes something away", "red")
     assert mark not in item_row(item, 0).marks
     assert mark in item_row(structs.replace(item, tool=tool, args=args), 0).marks
+
+
+async def test_a_reason_is_kept_if_another_tab_decided_first(page: Page):
+    (item,) = await page.propose(CHANGES[0])
+    forms = (await page.ask("/")).forms()
+    await page.ask("/", {"decide": forms[f"rejected {item}"]})
+    answer = await page.ask("/", {"decide": forms[f"confirmed {item}"], "reason": "I looked it up"})
+    assert answer.status == 409
+    assert "take that decision back first" in answer.text
+    assert "I looked it up" in answer.text.partition('id="outcome"')[2]
+
+
+async def test_a_filter_stays_chosen_after_the_last_verdict_on_what_it_shows(page: Page):
+    (item,) = await page.propose(CHANGES[0])
+    await page.propose(CHANGES[2], run_key="other")
+    path = "/?kind=dates"
+    answer = await page.ask(path, {"decide": (await page.ask(path)).forms()[f"confirmed {item}"]})
+    assert "Nothing waits with these filters" in answer.text
+    assert re.search(r'<option value="dates" selected>', answer.text)

@@ -1,0 +1,108 @@
+"""What is stale, disputed or decided elsewhere, in a real browser: all sides are shown, what was typed stays.
+
+Never repeats what tests/daemon/web asks without a browser.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser
+
+from tests.support.browser import WEB, Tab, browser, propose, signed_in
+from tests.support.devices import Device, MakeDevice, pair
+from tests.support.patience import LIMIT_S, wait_until
+
+pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as running:
+        yield running
+
+
+def estimate_of(device: Device, title: str) -> dict[str, Any]:
+    """Let an agent propose; return its proposal of a length."""
+    items = propose(device, title)
+    return next(item for item in items if item["tool"] == "update_task_estimate")
+
+
+def open_details(tab: Tab, item: dict[str, Any]) -> None:
+    tab.page.goto(f"{tab.page.evaluate('location.origin')}/reviews/{item['task_id']}")
+
+
+def axe_findings(tab: Tab) -> list[str]:
+    violations = Axe().run(tab.page).response["violations"]
+    return [f"{finding['id']}: {finding['nodes'][0]['html']}" for finding in violations]
+
+
+def test_a_stale_proposal_shows_all_sides_and_is_applied_all_the_same(device: MakeDevice, chromium: Browser):
+    laptop = device("laptop", **WEB)
+    item = estimate_of(laptop, "Renew the passport")
+    name = item["item_id"]
+    laptop.do("task", "edit", item["task_id"], "--estimate", "4h")
+    with signed_in(chromium, laptop, viewport={"width": 360, "height": 800}) as tab:
+        open_details(tab, item)
+        row = tab.page.locator(f"#i-{name} .sides")
+        assert row.locator("thead th").all_inner_texts() == ["when it was proposed", "now", "proposed"]
+        assert row.locator("td:not(:empty)").all_inner_texts() == ["nothing", "4 h", "2 h"]
+        assert axe_findings(tab) == []
+        tab.page.click(f"#yes-{name}")
+        tab.page.click("#outcome button:text('Apply it all the same')")
+        tab.outcome("Confirmed")
+    assert laptop.do("task", "show", item["task_id"])["estimate_minutes"] == 120
+
+
+def test_a_disputed_proposal_says_who_decided_what_and_a_key_settles_it(
+    device: MakeDevice, chromium: Browser
+):
+    laptop, phone = device("laptop", **WEB), device("phone")
+    pair(laptop, phone)
+    item = estimate_of(laptop, "Renew the passport")
+    name = item["item_id"]
+    phone.do("sync", "--wait")
+    phone.stop()
+    laptop.do("confirm", name)
+    laptop.stop()
+    phone.start()
+    phone.do("reject", name, "--reason", "too long")
+    laptop.start()
+    laptop.do("sync", "--wait")
+
+    def is_disputed(seen_by: Device) -> bool:
+        return any(item["item_id"] == name and item["disputed"] for item in seen_by.do("pending"))
+
+    wait_until("the dispute arrives", lambda: is_disputed(laptop), LIMIT_S)
+    with signed_in(chromium, laptop) as tab:
+        open_details(tab, item)
+        words = tab.page.inner_text(f"#i-{name}")
+        assert "your devices decided differently" in words
+        assert "confirmed on laptop" in words
+        assert "rejected on phone" in words
+        assert "too long" in words
+        assert tab.page.locator(f"#i-{name} .sides td").all_inner_texts()[-1] == "2 h"
+        assert axe_findings(tab) == []
+        tab.page.focus(f"#i-{name}")
+        tab.page.keyboard.press("y")
+        tab.outcome("Confirmed")
+        assert tab.complaints == []
+    wait_until("both devices agree", lambda: not is_disputed(phone) and not is_disputed(laptop), LIMIT_S)
+    assert phone.do("task", "show", item["task_id"])["estimate_minutes"] == 120
+
+
+def test_what_another_tab_decides_is_told_and_what_was_typed_is_kept(device: MakeDevice, chromium: Browser):
+    laptop = device("laptop", **WEB)
+    item = estimate_of(laptop, "Renew the passport")
+    name = item["item_id"]
+    with signed_in(chromium, laptop) as tab:
+        open_details(tab, item)
+        tab.page.click(f"#e-{name} summary")
+        tab.page.fill(f"#e-{name} [name='arg.minutes']", "95 min, with the way there")
+        other = tab.page.context.new_page()
+        other.goto(tab.page.url)
+        other.click(f"#no-{name}")
+        tab.page.wait_for_selector(f"#i-{name}.gone :text('rejected on laptop')")
+        assert "95 min, with the way there" in tab.page.inner_text(f"#i-{name}.gone")
+        assert tab.complaints == []
