@@ -22,6 +22,7 @@ BOUNDS, ASK_ROUTES = "daemon/agents/asks/ask_bounds.py", "daemon/control/routes/
 _OUTSIDE, _ASKS, _ROUTES = (
     f"tests/daemon/{folder}" for folder in ("agents/outside", "agents/asks", "control/routes")
 )
+PROPOSAL_HISTORIES = f"{_OUTSIDE}/test_proposal_histories.py"
 ADMISSION_TESTS = f"{_OUTSIDE}/test_admission.py"
 PROPOSAL_TESTS, NEW_TASK_TESTS = f"{_OUTSIDE}/test_proposals.py", f"{_OUTSIDE}/test_new_tasks.py"
 ASK_TESTS, FIRE_TESTS = f"{_ASKS}/test_asks.py", f"{_ASKS}/test_ask_faults.py"
@@ -218,6 +219,28 @@ REMOVED_DOORS: Final = (
         "if (before.name, before.args, before.options)"
         " != (request.name, request.args, tuple(request.options)):",
         CHANGE_TESTS,
+    ),
+    Removed(
+        "a key on another task is another request",
+        PROPOSING,
+        'tagged_digest("outside", id_to_text(agent.id), id_to_text(subject), key)',
+        'tagged_digest("outside", id_to_text(agent.id), key)',
+        PROPOSAL_HISTORIES,
+    ),
+    Removed(
+        "nothing is taken back that another agent proposes too",
+        PROPOSING,
+        "        and not item.decisions\n        and is_proposed_by(tx, item, agent)\n",
+        "",
+        PROPOSAL_HISTORIES,
+    ),
+    Removed(
+        "a paused agent proposes nothing",
+        PROPOSING,
+        "    if reason is not None:\n        raise Refused(RefusalCode.CONFLICT, reason)\n"
+        "    assert known_agent is not None\n",
+        "    assert known_agent is not None\n",
+        PROPOSAL_HISTORIES,
     ),
     Removed(
         "what was asked before a restore and not used is asked anew",
