@@ -25,6 +25,8 @@ from daemon.journal.tasks import TaskEdit
 from daemon.journal.time_records import NewTimer, Stop
 from daemon.web.tasks.task_rows import NOTES_SHOWN
 from store.sentence import sentence
+from syncproto.ids import id_from_text, id_to_text
+from tests.daemon.web.conftest import PageAnswer
 from tests.daemon.web.task_page import TaskPage, hidden_fields, task_page_of
 
 
@@ -273,3 +275,12 @@ async def test_a_conflict_is_settled_by_keeping_one_of_the_values(page: TaskPage
     assert (task.title, task.conflicts) == ("Write to Bea" if shown_first else "Write to Cleo", [])
     # An old tab shows what was settled since.
     assert (await page.ask(f"/tasks/{ref}", keep)).status == 409
+
+
+async def test_what_waits_on_a_task_does_not_say_again_which_task_it_is(page: TaskPage) -> None:
+    (item,) = await page.propose(("update_task_estimate", {"minutes": 120}))
+    stored = await page.store.read(lambda snapshot: snapshot.item(id_from_text(item)))
+    assert stored is not None
+    text = (await page.ask(f"/tasks/{id_to_text(stored.task)}")).text
+    assert re.search(r'<h2 id="h-[^"]+"><span aria-hidden="true">✨</span> [^<]*suggests 1 change</h2>', text)
+    assert f"confirmed {item}" in PageAnswer(200, text, {}).forms()
