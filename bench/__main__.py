@@ -24,8 +24,27 @@ PARTS: dict[str, Callable[[bool], Sequence[Figure | Absent]]] = {
     "life": lambda quick: life.figures(quick=quick),
 }
 
-if __name__ == "__main__":
-    words = sys.argv[1:]
+USAGE = f"""\
+usage: python -m bench [--quick] [PART...]
+
+Measures all parts, or those that are named, and prints one table; --quick measures smaller stores.
+Parts: {", ".join(PARTS)}"""
+
+
+def main(words: Sequence[str]) -> int:
+    """Measure what the words say; return the exit status."""
+    if {"--help", "-h"} & set(words):
+        print(USAGE)
+        return 0
+    unknown = [word for word in words if word not in PARTS and word != "--quick"]
+    if unknown:
+        print(f"bench: there is no part named {', '.join(unknown)}\n{USAGE}", file=sys.stderr)
+        return 2
     chosen = [name for name in PARTS if name in words] or list(PARTS)
     figures = [figure for name in chosen for figure in PARTS[name]("--quick" in words)]
     show(figures, Path("bench/results/figures.json"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -68,6 +68,18 @@ def _confirm(store: Store, items: list[EntityId]) -> None:
         assert result.result is DecisionOutcome.APPLIED, result.message
 
 
+def decide_one(store: Store, *, is_confirmed: bool) -> None:
+    """Let an agent propose a set, and confirm or reject the first item of it."""
+    with store.write() as tx:
+        labels = [tx.new_id() for _ in range(2)]
+        tx.commit([EntityWrite(label, "label", {"name": id_to_text(label)}) for label in labels])
+        item = _propose(tx, labels, f"run {next(_numbers)}")[0]
+    decide = decisions.confirm if is_confirmed else decisions.reject
+    with store.write() as tx:
+        result = decide(tx, item, via="cli")
+    assert result.result is DecisionOutcome.APPLIED, result.message
+
+
 def _bare(store: Store, count: int) -> None:
     for number in range(count):
         with store.write() as tx:
