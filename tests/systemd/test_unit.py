@@ -76,3 +76,5 @@ def test_the_daemon_lives_in_its_sandbox_and_ends_in_time(group: str) -> None:
     assert facts["Filters"] == "2", text
     assert facts["Kept"] == "Written in the sandbox", text
     assert facts["Result"] == "success", text
+    assert (facts["Relay"], facts["RelayKnown"], facts["RelayStranger"]) == ("active", "200", "401"), text
+    assert facts["RelayResult"] == "success", text

@@ -75,6 +75,37 @@ echo "Escapes=$([[ -e $HOME/escaped ]] && echo there || echo none)"
 systemctl --user stop placet
 echo "Result=$(systemctl --user show --property=Result --value placet)"
 
+# The relay too, in its own sandbox: it answers, and a box that is made beside it can be used at once.
+relay=$HOME/.local/share/placet-relay port=$("$scripts/python" -c 'import socket
+s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+mkdir -p "$relay" "$HOME/.config/systemd/user/placet-relay.service.d"
+cp "${unit%placet.service}placet-relay.service" "$HOME/.config/systemd/user/placet-relay.service"
+sed '/^Environment/d; /^ExecStartPost/d' "$HOME/.config/systemd/user/placet.service.d/test.conf" \
+    >"$HOME/.config/systemd/user/placet-relay.service.d/test.conf"
+printf '%s\n' Environment=PYTHONDONTWRITEBYTECODE=1 ExecStart= \
+    "ExecStart=%h/.local/bin/placet relay up --host 127.0.0.1 --port $port --folder %h/.local/share/placet-relay" \
+    >>"$HOME/.config/systemd/user/placet-relay.service.d/test.conf"
+systemctl --user daemon-reload >&2
+systemctl --user start placet-relay >&2 || { systemctl --user --no-pager status placet-relay >&2 || true; exit 1; }
+echo "Relay=$(systemctl --user is-active placet-relay)"
+secret=$("$scripts/placet" relay add home --folder "$relay" --plain | awk '$1 == "secret" {print $2}')
+"$scripts/python" - "$port" "$secret" <<'END'
+import ssl, sys, urllib.error, urllib.request
+
+port, secret = sys.argv[1:]
+trust = ssl.create_default_context()
+trust.check_hostname, trust.verify_mode = False, ssl.CERT_NONE
+for name, shown in (("RelayKnown", secret), ("RelayStranger", "x")):
+    place = f"https://127.0.0.1:{port}/home/{'0' * 32}"
+    request = urllib.request.Request(place, headers={"Authorization": f"Bearer {shown}"})
+    try:
+        print(f"{name}={urllib.request.urlopen(request, context=trust).status}")
+    except urllib.error.HTTPError as refusal:
+        print(f"{name}={refusal.code}")
+END
+systemctl --user stop placet-relay
+echo "RelayResult=$(systemctl --user show --property=Result --value placet-relay)"
+
 systemctl --user start placet >&2
 echo "Kept=$("$scripts/placet" list --plain | grep -o 'Written in the sandbox')"
 systemctl --user stop placet
