@@ -70,9 +70,10 @@ class MdnsSettings(_Section, frozen=True):
 class MailboxSettings(_Section, frozen=True):
     """Mailboxes, for devices that are never online together: how often to look, and how to seal.
 
-    Small changes gather for `gather_s` seconds, unless a verdict was given or is waited for. `hybrid` seals
-    by ML-KEM-768 and X25519, `x25519` by X25519 alone, which takes a kilobyte less for each device and
-    change. With `renew_days` this device makes a new key after so many days.
+    Small changes gather for `gather_s` seconds, unless somebody waits for one: a proposal, an ask, a verdict,
+    a use, or who is a member. `hybrid` seals by ML-KEM-768 and X25519, `x25519` by X25519 alone, which takes
+    a kilobyte less for each device and change. With `renew_days` this device makes a new key after so many
+    days, also while it runs.
     """
 
     look_s: Annotated[float, Meta(ge=0.05, le=86400)] = 5.0

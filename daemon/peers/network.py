@@ -26,7 +26,8 @@ from daemon.peers.mailbox_pairing.pairing_file import PairingFile
 from daemon.peers.mailbox_pairing.pairing_state import MailboxPairing
 from daemon.peers.mailboxes.bundles import Bundles
 from daemon.peers.mailboxes.carrier_choice import CarrierChoice
-from daemon.peers.mailboxes.mailboxes import Mailboxes, MailboxState
+from daemon.peers.mailboxes.mailbox_state import MailboxState
+from daemon.peers.mailboxes.mailboxes import Mailboxes
 from daemon.peers.mailboxes.sealing_key_file import SealingKeyFile
 from daemon.peers.mailboxes.secret_file import SecretFile
 from daemon.peers.pairing import joiner_side

@@ -83,7 +83,7 @@ class BlobKeeper:
                 sizes.pop(vault, None)
 
     def _carrier(self, vault: str) -> FolderCarrier:
-        return FolderCarrier(self._folder, bytes.fromhex(vault))
+        return FolderCarrier(self._folder, bytes.fromhex(vault), clears_leftovers=False)
 
     async def _read_sizes(self) -> dict[str, dict[str, int]]:
         if self._sizes is None:
@@ -97,6 +97,9 @@ class BlobKeeper:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         vaults = sorted(path for path in self._folder.iterdir() if is_vault_tag(path.name))
         for vault in vaults:
+            # What a process that was killed left half written: nobody else writes here.
+            for part in (path for pattern in (".*.part", "*/.*.part") for path in vault.glob(pattern)):
+                part.unlink(missing_ok=True)
             # What an earlier version left empty.
             for folder in (*vault.iterdir(), vault):
                 with suppress(OSError):

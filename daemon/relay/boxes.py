@@ -97,6 +97,22 @@ class BoxFile:
             boxes[name] = Box(name, hashlib.sha256(secret.encode()).digest(), quota_mib * _MIB)
         return secret
 
+    def change(
+        self, name: str, quota_mib: int | None, randomness: Callable[[int], bytes] | None
+    ) -> tuple[Box, str | None]:
+        """Give a box another quota, and another secret if there is randomness; what it keeps stays.
+
+        Return the box, and its new secret, which is kept nowhere. Raises BoxFault, OSError.
+        """
+        secret = None if randomness is None else randomness(SECRET_BYTES).hex()
+        with self._change() as boxes:
+            if name not in boxes:
+                raise BoxFault("unknown")
+            box = boxes[name]
+            digest = box.digest if secret is None else hashlib.sha256(secret.encode()).digest()
+            boxes[name] = Box(name, digest, box.quota if quota_mib is None else quota_mib * _MIB)
+        return boxes[name], secret
+
     def remove(self, name: str) -> None:
         """Forget a box, and delete what it keeps. Raises BoxFault, OSError."""
         with self._change() as boxes:

@@ -1,4 +1,4 @@
-"""`placet relay`: runs the relay until a signal ends it, and makes, lists and removes its boxes.
+"""`placet relay`: runs the relay until a signal ends it, and makes, changes, lists and removes its boxes.
 
 Never prints a secret but once, to whoever makes the box.
 """
@@ -88,6 +88,14 @@ def add_box(folder: str, name: str, quota_mib: int) -> dict[str, Any]:
     secret = BoxFile(folder).add(name, quota_mib, SystemClock().randomness)
     pin = certificate_fingerprint(_identity(Path(folder)).certificate).hex()
     return {"box": name, "secret": secret, "quota_mib": quota_mib, "pin": f"sha256={pin}"}
+
+
+def change_box(folder: str, name: str, quota_mib: int | None, *, new_secret: bool) -> dict[str, Any]:
+    """Change a box in place; return its fields, with a secret if that is new. Raises BoxFault, OSError."""
+    randomness = SystemClock().randomness if new_secret else None
+    box, secret = BoxFile(folder).change(name, quota_mib, randomness)
+    changed = {"box": name, "quota_mib": box.quota >> 20}
+    return changed if secret is None else changed | {"secret": secret}
 
 
 def list_boxes(folder: str) -> list[dict[str, Any]]:

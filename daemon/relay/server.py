@@ -134,9 +134,9 @@ class RelayServer:
                 return _refusal(400)
             try:
                 return await serve(request, box)
-            except CarrierFault:
+            except CarrierFault as fault:
                 log.exception("the relay's disk refuses")
-                return _refusal(503)
+                return _refusal(507 if fault.is_full else 503)
 
         return handle
 

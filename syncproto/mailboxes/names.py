@@ -4,6 +4,7 @@ Never decides what a name is believed for: what counts is inside a blob, and sig
 """
 
 import re
+from collections.abc import Collection
 
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -54,6 +55,11 @@ def have_name(sender: bytes, holder: bytes) -> str:
     """Return where a device (its tag) says what it has, as the holder of 8 bytes that it is."""
     assert len(holder) == HOLDER_BYTES
     return f"{sender.hex()}-{holder.hex()}{HAVE_ENDING}"
+
+
+def begins_with_tag(name: str, tags: Collection[str]) -> bool:
+    """Return whether a name begins with the tag of a device, in letters of either case."""
+    return name[: 2 * TAG_BYTES].casefold() in tags
 
 
 def is_blob_name(name: str) -> bool:

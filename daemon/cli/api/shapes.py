@@ -358,6 +358,7 @@ class MailboxStateJson(TypedDict, total=False):
     blobs: int
     bytes: int
     unreadable: int
+    foreign: int
     gaps: int
     readers: list[MailboxReaderJson]
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from daemon.control.health.check import Check, duration_sentence, make_check
 from daemon.peers.mailbox_pairing.pairing_state import MailboxPairing
-from daemon.peers.mailboxes.mailboxes import MailboxState
+from daemon.peers.mailboxes.mailbox_state import MailboxState
 from store.sentence import sentence, sentence_of_answer
 
 _MAILBOX_BACK = sentence("bring-mailbox-back", "bring it back, or run: placet mailbox remove NAME")
@@ -17,7 +17,11 @@ _MAILBOX_FILES = sentence(
 )
 _MAILBOX_FULL = sentence(
     "make-room-in-mailbox",
-    "let the other devices read what lies there, or give the box more room where the relay runs",
+    "let the other devices read what lies there, or make more room in that place",
+)
+_MAILBOX_FOREIGN = sentence(
+    "delete-foreign-files",
+    "delete them there, unless they are of a device that joined and is not known here yet",
 )
 _ASK_AGAIN = sentence(
     "look-who-invites", "start the device that invites; or ask there for a new invitation, and join by it"
@@ -36,25 +40,42 @@ def check_mailboxes(mailboxes: Sequence[MailboxState]) -> Iterator[Check]:
             is_full = mailbox.trouble_id == "relay-full"
             code, remedy = ("mailbox_full", _MAILBOX_FULL) if is_full else ("mailbox_trouble", _MAILBOX_BACK)
             yield make_check("mailboxes", text, remedy, well=False, code=code, parameters=parameters)
-        elif mailbox.unreadable:
-            text = sentence(
+        elif mailbox.unreadable or mailbox.foreign:
+            yield from _check_files(mailbox)
+        else:
+            text = sentence("mailbox-well", "mailbox {mailbox} is looked into", mailbox=mailbox.name)
+            yield make_check("mailboxes", text, well=True, code="mailbox_well", parameters=parameters)
+
+
+def _check_files(mailbox: MailboxState) -> Iterator[Check]:
+    """Say what has lain in a mailbox for a day and is of no use."""
+    for count, code, remedy, text in (
+        (
+            mailbox.unreadable,
+            "mailbox_unreadable",
+            _MAILBOX_FILES,
+            sentence(
                 "mailbox-unreadable",
                 "mailbox {mailbox}: files that have not opened for a day: {count}",
                 mailbox=mailbox.name,
                 count=mailbox.unreadable,
-            )
-            parameters["count"] = mailbox.unreadable
-            yield make_check(
-                "mailboxes",
-                text,
-                _MAILBOX_FILES,
-                well=False,
-                code="mailbox_unreadable",
-                parameters=parameters,
-            )
-        else:
-            text = sentence("mailbox-well", "mailbox {mailbox} is looked into", mailbox=mailbox.name)
-            yield make_check("mailboxes", text, well=True, code="mailbox_well", parameters=parameters)
+            ),
+        ),
+        (
+            mailbox.foreign,
+            "mailbox_foreign",
+            _MAILBOX_FOREIGN,
+            sentence(
+                "mailbox-foreign",
+                "mailbox {mailbox}: files of no device of this vault: {count}",
+                mailbox=mailbox.name,
+                count=mailbox.foreign,
+            ),
+        ),
+    ):
+        if count:
+            parameters: dict[str, str | int] = {"mailbox": mailbox.name, "count": count}
+            yield make_check("mailboxes", text, remedy, well=False, code=code, parameters=parameters)
 
 
 def check_pairing(pairing: MailboxPairing, now_ms: int) -> Iterator[Check]:

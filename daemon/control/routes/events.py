@@ -17,7 +17,7 @@ from daemon.control.route import Call, Nothing
 from daemon.journal import change_log
 from daemon.journal.views.structures import Event
 from daemon.notifier import Notifier
-from daemon.peers.mailboxes.mailboxes import MailboxActivity
+from daemon.peers.mailboxes.mailbox_state import MailboxActivity
 from daemon.refusal import RefusalCode, Refused, usage_error
 from daemon.timestamps import iso_utc
 from store.sentence import sentence

@@ -11,7 +11,8 @@ from msgspec import Meta, Struct
 from daemon.control.route import AsyncHandler, Call, Nothing, Route
 from daemon.peers.mailboxes.bundles import Bundles, ReadBundle, WrittenBundle
 from daemon.peers.mailboxes.carrier_choice import Access
-from daemon.peers.mailboxes.mailboxes import Mailboxes, MailboxState
+from daemon.peers.mailboxes.mailbox_state import MailboxState
+from daemon.peers.mailboxes.mailboxes import Mailboxes
 
 
 class NewMailbox(Struct, frozen=True, forbid_unknown_fields=True):

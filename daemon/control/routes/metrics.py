@@ -27,7 +27,7 @@ from daemon.control.request_metrics import (
 from daemon.control.route import Call, Nothing, Route, StreamHandler
 from daemon.disk import DiskFloor
 from daemon.peers.linking.device_states import DeviceList
-from daemon.peers.mailboxes.mailboxes import MailboxActivity, MailboxState
+from daemon.peers.mailboxes.mailbox_state import MailboxActivity, MailboxState
 from daemon.peers.network import PeerNetwork
 from store.local import run_log
 from store.snapshot import Snapshot

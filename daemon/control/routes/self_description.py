@@ -13,7 +13,7 @@ from daemon.control.openapi import openapi_document
 from daemon.control.route import AsyncHandler, Call, Nothing, ReadHandler, Route, StreamHandler
 from daemon.control.routes.events import MEDIA, EventStreams, ExpiringEvent, From, StateEvent
 from daemon.journal.views.structures import Event
-from daemon.peers.mailboxes.mailboxes import MailboxActivity
+from daemon.peers.mailboxes.mailbox_state import MailboxActivity
 from store.snapshot import Snapshot
 
 

@@ -23,7 +23,7 @@ from daemon.journal import conflicts
 from daemon.journal.views.structures import ClockJson
 from daemon.peers.linking.device_states import DeviceList, DeviceState
 from daemon.peers.mailbox_pairing.pairing_state import MailboxInvitation, MailboxJoining, MailboxPairing
-from daemon.peers.mailboxes.mailboxes import MailboxState
+from daemon.peers.mailboxes.mailbox_state import MailboxState
 from daemon.peers.network import PeerNetwork
 from store.queries.clock_counters import counters_of
 from store.snapshot import Snapshot

@@ -23,6 +23,7 @@ class BlobStatus(Enum):
 
     UNREADABLE = "half a blob, or none"
     FOREIGN = "of no member, or of another vault"
+    REMOVED = "of a device that was removed"
     SEALED = "for others"
     SPOILED = "signed by a member, and no good"
     GAP = "rests on what is not here"
@@ -48,8 +49,8 @@ class HaveView(NamedTuple):
 class BlobView(NamedTuple):
     """A blob that was looked at: its mark then, whose it is, and what is in it, as far as this device knows.
 
-    Of a drop that was taken, `brings` and `needs` are bits by feed position. `digest` is SHA-256 of a have;
-    of a blob that could not be used, what this device knew then.
+    Of a drop that was taken, `brings` and `needs` are bits by feed position. `digest` is SHA-256 of a have,
+    and of a drop that this device left; of a blob that could not be used, what this device knew then.
     """
 
     mark: str
@@ -72,16 +73,25 @@ class OpenedBlob(NamedTuple):
 
 
 class ReadingKeys(NamedTuple):
-    """What this device needs to read blobs: its vault, its keys by their tags, and the members by theirs."""
+    """What this device needs to read blobs: its vault, its keys, and by their tags who is or was a member."""
 
     vault: bytes
     vault_tag: bytes
     keys: Mapping[bytes, PrivateSealingKey]
     members: Mapping[bytes, Member]
+    removed: Mapping[bytes, Member]
+
+    @property
+    def member_tags(self) -> frozenset[str]:
+        """Return how the names begin that members give to blobs."""
+        return frozenset(tag.hex() for tag in self.members)
 
 
 def make_reading_keys(
-    vault: bytes, keys: Sequence[PrivateSealingKey], members: Sequence[Member]
+    vault: bytes,
+    keys: Sequence[PrivateSealingKey],
+    members: Sequence[Member],
+    removed: Sequence[Member] = (),
 ) -> ReadingKeys:
     """Return what a device needs to read the blobs of its vault; `members` include the device itself."""
     return ReadingKeys(
@@ -89,6 +99,7 @@ def make_reading_keys(
         names.vault_tag(vault),
         {names.key_tag(vault, key.public_key.public): key for key in keys},
         {names.device_tag(vault, member.device): member for member in members},
+        {names.device_tag(vault, member.device): member for member in removed},
     )
 
 
@@ -98,6 +109,9 @@ def open_blob(raw: bytes, reading_keys: ReadingKeys) -> OpenedBlob | BlobStatus:
         blob = envelope.read_envelope(raw)
     except RemoteProtocolError:
         return BlobStatus.UNREADABLE
+    gone = reading_keys.removed.get(blob.header.sender)
+    if blob.header.vault == reading_keys.vault_tag and gone is not None:
+        return BlobStatus.REMOVED if envelope.is_signed_by(blob, gone.public_key) else BlobStatus.FOREIGN
     member = reading_keys.members.get(blob.header.sender)
     if blob.header.vault != reading_keys.vault_tag or member is None:
         return BlobStatus.FOREIGN

@@ -5,7 +5,7 @@ Never replaces the have of another holder: if one has the name of this device's,
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -50,13 +50,26 @@ class MailboxKnowledge:
     """What this process knows of a mailbox; it is read anew after a start."""
 
     views: dict[str, BlobView] = field(default_factory=dict)
-    unreadable_since_ms: dict[str, int] = field(default_factory=dict)
+    useless_since_ms: dict[str, int] = field(default_factory=dict)
+    """Since when this process sees what does not open, is of no member, or of one that was removed."""
     have_told: tuple[VectorClock, bytes, frozenset[bytes]] | None = None
     have_at_ms: int = 0
     number: int = 0
     bytes_used: int = 0
     admissions: dict[DeviceId, int] = field(default_factory=dict)
     """By which commit each sender was let in, as a bit by feed position."""
+
+    def note_useless(self, useless: Iterable[str], now_ms: int) -> None:
+        """Remember since when each blob is useless, and forget those that are not."""
+        since_ms = self.useless_since_ms
+        self.useless_since_ms = {name: min(since_ms.get(name, now_ms), now_ms) for name in useless}
+
+    def count_old(self, judgement: BlobStatus, before_ms: int) -> int:
+        """Return how many blobs have been so since a time, or longer."""
+        return sum(
+            since_ms <= before_ms and name in self.views and self.views[name].status is judgement
+            for name, since_ms in self.useless_since_ms.items()
+        )
 
 
 class BlobWriter:
@@ -238,7 +251,8 @@ class BlobWriter:
             name = names.drop_name(self._tag, number, self._clock.randomness(NAME_BYTES))
             await self._carrier.put(name, blob)
             own = self._own.signer.device
+            digest = hashlib.sha256(blob).digest()
             self._knowledge.views[name] = BlobView(
-                f"own-{len(blob)}", BlobStatus.DROP, own, tags, brings=brings, needs=needs
+                f"own-{len(blob)}", BlobStatus.DROP, own, tags, digest, brings, needs
             )
             yield name

@@ -6,7 +6,7 @@ Never has more than one blob in memory, and never reads beyond what a blob may h
 import asyncio
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -29,8 +29,9 @@ class BundleReader:
     async def put(self, name: str, content: bytes) -> None:
         """Keep nothing."""
 
-    async def list_blobs(self) -> list[ListedBlob]:
+    async def list_blobs(self, first: Collection[str] = ()) -> list[ListedBlob]:
         """Return the blobs in the file. Raises CarrierFault if it is no bundle, or ends inside a blob."""
+        del first
         try:
             return await asyncio.to_thread(self._read_sizes)
         except (OSError, RemoteProtocolError) as fault:
@@ -95,8 +96,9 @@ class BundleWriter:
         self.blobs += 1
         self.size += len(content)
 
-    async def list_blobs(self) -> list[ListedBlob]:
+    async def list_blobs(self, first: Collection[str] = ()) -> list[ListedBlob]:
         """Return nothing."""
+        del first
         return []
 
     async def get(self, name: str, bytes_max: int) -> bytes | None:

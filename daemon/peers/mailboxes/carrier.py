@@ -3,9 +3,10 @@
 Never knows what a blob is.
 """
 
+from collections.abc import Collection
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from store.sentence import Sentence
+from store.sentence import Sentence, sentence
 
 LISTED_MAX = 100_000
 """How many blobs of one vault are looked at: what is beyond waits until others are gone."""
@@ -17,6 +18,18 @@ class CarrierFault(Exception):
     def __init__(self, message: Sentence) -> None:
         super().__init__(message.text)
         self.sentence = message
+
+    @property
+    def is_full(self) -> bool:
+        """Return whether the place can be read, and has no room."""
+        return self.sentence.id == "relay-full"
+
+
+def full_sentence(place: str) -> Sentence:
+    """Return what is said of a place without room."""
+    return sentence(
+        "relay-full", "{place} is full: nothing more can be left there until it has room", place=place
+    )
 
 
 class BadPlace(ValueError):
@@ -41,8 +54,12 @@ class Carrier(Protocol):
     async def put(self, name: str, content: bytes) -> None:
         """Keep a blob under a name, in place of an earlier one."""
 
-    async def list_blobs(self) -> list[ListedBlob]:
-        """Return the blobs that are there, in no order."""
+    async def list_blobs(self, first: Collection[str] = ()) -> list[ListedBlob]:
+        """Return the blobs that are there, in no order, at most LISTED_MAX.
+
+        A place that anybody can fill must not leave out those whose names begin with one of `first`, tags in
+        small letters, for the sake of others.
+        """
 
     async def get(self, name: str, bytes_max: int) -> bytes | None:
         """Return a blob, None if it is gone; of a longer one, a byte more than `bytes_max`."""

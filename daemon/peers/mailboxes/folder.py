@@ -7,35 +7,41 @@ import asyncio
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from daemon.peers.mailboxes.carrier import LISTED_MAX, CarrierFault, ListedBlob
+from daemon.peers.mailboxes.carrier import LISTED_MAX, CarrierFault, ListedBlob, full_sentence
 from store.sentence import sentence
 from syncproto.mailboxes import names
 
 T = TypeVar("T")
 
 END_WITHIN_S = 5.0
+FOLDERS_MAX = 1000
+"""How many folders of others than members are looked into."""
+
 _GONE = (errno.ENOENT, errno.ENOTDIR)
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class FolderCarrier:
     """The blobs of one vault (its tag) in a folder that may be away, read-only or full."""
 
-    def __init__(self, folder: Path, vault: bytes) -> None:
+    def __init__(self, folder: Path, vault: bytes, *, clears_leftovers: bool = True) -> None:
         self._folder = folder
         self._own = folder / vault.hex()
+        self._clears_leftovers = clears_leftovers
+        self._cleared: set[Path] = set()
 
     async def put(self, name: str, content: bytes) -> None:
         """Write a file beside its place, and rename it."""
         await self._run(lambda: self._write(name, content))
 
-    async def list_blobs(self) -> list[ListedBlob]:
+    async def list_blobs(self, first: Collection[str] = ()) -> list[ListedBlob]:
         """Return the files whose names can be those of blobs, at most LISTED_MAX."""
-        return await self._run(self._read_names)
+        return await self._run(lambda: self._list(first))
 
     async def get(self, name: str, bytes_max: int) -> bytes | None:
         """Return what a file contains."""
@@ -55,6 +61,8 @@ class FolderCarrier:
             await asyncio.wait([thread], timeout=END_WITHIN_S)
             raise
         except OSError as fault:
+            if fault.errno in _FULL:
+                raise CarrierFault(full_sentence(str(self._folder))) from fault
             raise CarrierFault(
                 sentence(
                     "mailbox-folder-fault",
@@ -79,6 +87,7 @@ class FolderCarrier:
         for folder in (self._own, file.parent):
             if folder.is_symlink():
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(folder))
+        self._clear_leftovers(file.parent)
         part = file.with_name(f".{file.name}.part")
         try:
             with part.open("wb") as opened:
@@ -91,40 +100,56 @@ class FolderCarrier:
                 part.unlink(missing_ok=True)
             raise
 
-    def _read_names(self) -> list[ListedBlob]:
+    def _clear_leftovers(self, folder: Path) -> None:
+        """Delete what an earlier process left half written in the folder of this device."""
+        if not self._clears_leftovers or folder == self._own or folder in self._cleared:
+            return
+        self._cleared.add(folder)
+        with os.scandir(folder) as entries:
+            parts = [
+                entry.path for entry in entries if entry.name.startswith(".") and entry.name.endswith(".part")
+            ]
+        for part in parts:
+            with suppress(OSError):
+                Path(part).unlink()
+
+    def _list(self, first: Collection[str]) -> list[ListedBlob]:
         if not stat.S_ISDIR(self._folder.stat().st_mode):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(self._folder))
         blobs: list[ListedBlob] = []
-        for path, blob in self._files(self._own, ""):
-            if names.is_blob_name(path):
-                blobs.append(
-                    ListedBlob(path, blob.st_size, f"{blob.st_size}-{blob.st_mtime_ns}-{blob.st_ino}")
-                )
-                if len(blobs) >= LISTED_MAX:
-                    break
+        for path, entry in self._candidates(first):
+            try:
+                # Of all that anybody may have put here, only what is listed is looked at.
+                if entry.is_file(follow_symlinks=False):
+                    status = entry.stat(follow_symlinks=False)
+                    mark = f"{status.st_size}-{status.st_mtime_ns}-{status.st_ino}"
+                    blobs.append(ListedBlob(path, status.st_size, mark))
+            except FileNotFoundError:
+                continue
+            if len(blobs) >= LISTED_MAX:
+                break
         return blobs
 
-    def _files(self, folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
-        """Yield the files of a folder and of those directly in it, links left out."""
-        if folder.is_symlink():
-            return
-        try:
-            entries = os.scandir(folder)
-        except OSError as fault:
-            if fault.errno in _GONE:
-                return
-            raise
-        with entries:
-            for entry in entries:
-                path = f"{prefix}{entry.name}"
-                if entry.is_dir(follow_symlinks=False):
-                    if not prefix:
-                        yield from self._files(Path(entry.path), f"{entry.name}/")
-                elif entry.is_file(follow_symlinks=False):
-                    try:
-                        yield path, entry.stat(follow_symlinks=False)
-                    except FileNotFoundError:
-                        continue
+    def _candidates(self, first: Collection[str]) -> "Iterator[tuple[str, os.DirEntry[str]]]":
+        """Yield what is called as a blob is, with its path: first what begins with a tag, then the rest."""
+        mine: list[os.DirEntry[str]] = []
+        others: list[os.DirEntry[str]] = []
+        for entry in _entries_of(self._own):
+            if names.begins_with_tag(entry.name, first):
+                mine.append(entry)
+            elif len(others) < LISTED_MAX and not entry.name.startswith("."):
+                others.append(entry)
+        folders_left = FOLDERS_MAX
+        for entry in (*_files_first(mine), *_files_first(others)):
+            if names.is_blob_name(entry.name):
+                yield entry.name, entry
+            elif not entry.is_dir(follow_symlinks=False):
+                continue
+            elif names.begins_with_tag(entry.name, first) or folders_left:
+                folders_left -= not names.begins_with_tag(entry.name, first)
+                for inner in _entries_of(Path(entry.path)):
+                    if names.is_blob_name(inner.name):
+                        yield f"{entry.name}/{inner.name}", inner
 
     def _read(self, name: str, bytes_max: int) -> bytes | None:
         try:
@@ -150,6 +175,24 @@ class FolderCarrier:
             if file.parent != self._own:
                 file.parent.rmdir()
             self._own.rmdir()
+
+
+def _entries_of(folder: Path) -> "Iterator[os.DirEntry[str]]":
+    """Yield what lies in a folder, nothing if it is a link or gone."""
+    if folder.is_symlink():
+        return
+    try:
+        entries = os.scandir(folder)
+    except OSError as fault:
+        if fault.errno in _GONE:
+            return
+        raise
+    with entries:
+        yield from entries
+
+
+def _files_first(entries: "list[os.DirEntry[str]]") -> "list[os.DirEntry[str]]":
+    return sorted(entries, key=lambda entry: not names.is_blob_name(entry.name))
 
 
 def _ignore_outcome(thread: "asyncio.Future[T]") -> None:

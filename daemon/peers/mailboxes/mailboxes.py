@@ -6,10 +6,8 @@ Never lets the fault of one mailbox touch another one, a link, or the journal.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import structlog
-from msgspec import Struct
 
 from daemon.backoff import Backoff, FailureCount
 from daemon.clock import Clock
@@ -20,6 +18,7 @@ from daemon.peers.mailboxes.carrier import Carrier, CarrierFault, RingingCarrier
 from daemon.peers.mailboxes.carrier_choice import Access, CarrierChoice
 from daemon.peers.mailboxes.holders import Comparison
 from daemon.peers.mailboxes.mailbox_contents import MailboxHolding, SeenMailbox, find_holdings
+from daemon.peers.mailboxes.mailbox_state import MailboxActivity, MailboxReader, MailboxState
 from daemon.peers.mailboxes.sealing_key_file import DAY_MS, SealingKeyFile
 from daemon.peers.mailboxes.visit import MailboxVisit, VisitCounts
 from daemon.peers.roster import member_records
@@ -40,8 +39,9 @@ from syncproto.mailboxes.sealing_keys import SealingSuite
 
 NAME_CHARS_MAX = 64
 MAILBOXES_MAX = 16
-URGENT_KINDS = frozenset({"change_set", "decision"})
-URGENT_COMMITS_READ = 64
+URGENT_KINDS = frozenset({"ask", "change_set", "decision", "device", "use"})
+"""What somebody waits for: proposals, asks and their verdicts, a use, and who is a member."""
+URGENT_COMMITS_READ = 512
 RELAY_RETRY_MAX_S = 300.0
 COPY_MEMORY_MS = 3 * DAY_MS
 
@@ -49,63 +49,6 @@ NO_ACCESS = Access()
 NOTHING_DONE = VisitCounts()
 
 log = structlog.get_logger("peers")
-
-
-class MailboxReader(Struct, frozen=True):
-    """A member that looks into a mailbox: when it was noticed there, and how many commits it lacks."""
-
-    device: str
-    name: str
-    noticed_at: str
-    lacks: int
-
-
-class MailboxState(Struct, frozen=True):
-    """A mailbox as it was found last. `trouble` says why it could not be looked into, null if it could.
-
-    `unreadable` counts blobs that have not opened for a day, `gaps` those that rest on what is not here.
-    """
-
-    name: str
-    kind: str
-    place: str
-    looked_at: str | None
-    trouble: str | None
-    trouble_id: str
-    trouble_params: dict[str, Any]
-    blobs: int
-    bytes: int
-    unreadable: int
-    gaps: int
-    readers: list[MailboxReader]
-
-
-class MailboxActivity(Struct, frozen=True):
-    """What was done in a mailbox since the daemon began, and why it cannot be looked into, if it cannot.
-
-    `visits` counts the looks that ended well, `faults` those that did not. `taken` counts the drops that
-    brought something new, `put` the drops that this device left, `cleared` the blobs that it deleted. As an
-    event it has no id, because it has no position in the feed. A new stream begins with the mailboxes in
-    trouble; later events come when something was taken, put or cleared, and when trouble begins or ends. All
-    counts go on from event to event, so one that a client did not get is contained in the next.
-    """
-
-    mailbox: str
-    looked_at: str | None
-    visits: int
-    taken: int
-    put: int
-    cleared: int
-    faults: int
-    trouble: str | None
-    trouble_id: str
-    trouble_params: dict[str, Any]
-
-    def has_news_since(self, earlier: "MailboxActivity | None") -> bool:
-        """Return whether more was done than to look and find everything as it was."""
-        if earlier is None:
-            return self.trouble is not None
-        return _news_of(self) != _news_of(earlier)
 
 
 @dataclass
@@ -172,9 +115,19 @@ class Mailboxes:
         """Read the keys to which others seal, or make them, and have the present one published."""
         own = await self._db.read(lambda snapshot: member_records.read_member(snapshot, self._signer.device))
         published = 0 if own is None or own.sealing_key is None else own.sealing_key.number
-        suite = SealingSuite.HYBRID if self._settings.suite == "hybrid" else SealingSuite.X25519
-        await asyncio.to_thread(self._keys.load, suite, self._settings.renew_days, published)
+        await asyncio.to_thread(self._keys.load, self._suite, self._settings.renew_days, published)
         self._members.own_sealing_key = sealing_keys.roster_value(self._keys.present, self._signer)
+
+    @property
+    def _suite(self) -> SealingSuite:
+        return SealingSuite.HYBRID if self._settings.suite == "hybrid" else SealingSuite.X25519
+
+    async def _renew_keys(self) -> None:
+        """Make another key, and have it published, once the present one is old enough."""
+        if self._keys.needs_another(self._suite, self._settings.renew_days):
+            await self.load_keys()
+            await self._members.renew_beacon()
+            log.info("mailboxes have another key for this device")
 
     async def start(self) -> None:
         """Begin to look into the mailboxes that a person gave this device."""
@@ -296,6 +249,7 @@ class Mailboxes:
         own = self._members.all_members.get(self._signer.device)
         if own is None or own.removed:
             return None
+        await self._renew_keys()
         return MailboxVisit(
             name,
             carrier,
@@ -303,6 +257,7 @@ class Mailboxes:
             self._clock,
             own=OwnDevice(self._signer, self._keys.keys),
             members=self._members.linkable_members(),
+            removed=[member for member in self._members.all_members.values() if member.removed],
             own_member=own,
             mailbox_knowledge=mailbox_knowledge,
             shortfall=self._shortfall,
@@ -433,9 +388,8 @@ class Mailboxes:
             None if opened.looked_ms is None else iso_utc(opened.looked_ms),
             blobs=len(mailbox_knowledge.views),
             bytes=mailbox_knowledge.bytes_used,
-            unreadable=sum(
-                now_ms - since_ms >= DAY_MS for since_ms in mailbox_knowledge.unreadable_since_ms.values()
-            ),
+            unreadable=mailbox_knowledge.count_old(BlobStatus.UNREADABLE, now_ms - DAY_MS),
+            foreign=mailbox_knowledge.count_old(BlobStatus.FOREIGN, now_ms - DAY_MS),
             gaps=sum(view.status is BlobStatus.GAP for view in mailbox_knowledge.views.values()),
             readers=self._readers(snapshot, stored.name),
             **sentence_fields("trouble", opened.trouble),
@@ -473,10 +427,6 @@ def _activity(opened: _OpenMailbox) -> MailboxActivity:
     )
 
 
-def _news_of(activity: MailboxActivity) -> tuple[object, ...]:
-    return activity.taken, activity.put, activity.cleared, activity.trouble
-
-
 def _name_taken(name: str) -> Refused:
     return Refused(
         RefusalCode.CONFLICT,
@@ -486,6 +436,8 @@ def _name_taken(name: str) -> Refused:
 
 def has_urgent_commit(snapshot: Snapshot, after: int) -> bool:
     """Return whether something newly written is or awaits a verdict."""
+    # The newest are read: this is asked at every look, and an import is no reason to read it all.
+    after = max(after, snapshot.feed_end() - URGENT_COMMITS_READ)
     return any(
         operation.kind in URGENT_KINDS
         for _, received in snapshot.read_feed(after, URGENT_COMMITS_READ)

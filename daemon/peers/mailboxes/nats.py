@@ -5,7 +5,7 @@ Never believes a length or a subject that a server gives, and never makes a stre
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from hashlib import sha256
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
@@ -33,12 +33,16 @@ _ENDINGS = ("drop", "have")
 
 
 class NatsTimes(NamedTuple):
-    """How long NATS may take, in seconds: for a whole task, for one answer, and until nothing came."""
+    """How long NATS may take, in seconds: for a whole task, for one answer, and until nothing came.
+
+    After `headless_s`, parts whose first one did not come are given up: whoever put them was cut off.
+    """
 
     task_s: float = 30.0
     answer_s: float = 5.0
     news_s: float = 75.0
     retry_s: float = 0.5
+    headless_s: float = 3600.0
 
 
 class _Version(NamedTuple):
@@ -84,14 +88,16 @@ class NatsCarrier:
         self._connecting = asyncio.Lock()
         self._news = asyncio.Event()
         self._listed: dict[str, _Version] = {}
+        self._headless_since_s: dict[str, float] = {}
         self._is_closed = False
 
     async def put(self, name: str, content: bytes) -> None:
         """Publish the parts of a blob, the first one last, and purge what it replaces."""
         await self._run(lambda client, stream: self._put(client, stream, name, content))
 
-    async def list_blobs(self) -> list[ListedBlob]:
+    async def list_blobs(self, first: Collection[str] = ()) -> list[ListedBlob]:
         """Return the blobs whose first part is there: their subjects say all, so no consumer is made."""
+        del first
         return await self._run(lambda _, stream: self._list(stream))
 
     async def get(self, name: str, bytes_max: int) -> bytes | None:
@@ -145,6 +151,7 @@ class NatsCarrier:
 
     async def _list(self, stream: Any) -> list[ListedBlob]:
         holdings = await self._look(stream, f"{self._subject}.>")
+        await self._purge_headless(stream, holdings.subjects)
         self._listed = {
             name: max(versions)
             for name, versions in islice(self._versions(holdings.subjects).items(), LISTED_MAX)
@@ -153,6 +160,29 @@ class NatsCarrier:
             ListedBlob(name, version.size, f"{version.generation}-{version.digest}")
             for name, version in self._listed.items()
         ]
+
+    async def _purge_headless(self, stream: Any, subjects: Iterable[str]) -> None:
+        """Purge the parts of versions whose first part has been missing for long: they only take room."""
+        numbers: dict[str, set[str]] = {}
+        for subject in subjects:
+            version, _, number = subject.rpartition(".")
+            numbers.setdefault(version, set()).add(number)
+        now_s, since_s = asyncio.get_running_loop().time(), self._headless_since_s
+        self._headless_since_s = {
+            version: since_s.get(version, now_s)
+            for version, seen_numbers in numbers.items()
+            if "0" not in seen_numbers and self._is_version(version)
+        }
+        for version, seen_s in list(self._headless_since_s.items()):
+            if now_s - seen_s >= self._times.headless_s:
+                await stream.purge_stream(self._place.stream, subject=f"{version}.*")
+                del self._headless_since_s[version]
+
+    def _is_version(self, subject: str) -> bool:
+        """Return whether a subject without the number of a part is that of a version of a blob here."""
+        *path, token = subject.removeprefix(f"{self._subject}.").split(".")
+        is_here = subject.startswith(f"{self._subject}.") and 2 <= len(path) <= 3
+        return is_here and all(map(_TOKEN.fullmatch, path)) and _Version.parse(token) is not None
 
     async def _get(self, stream: Any, name: str, bytes_max: int) -> bytes | None:
         version = self._listed.get(name)

@@ -7,13 +7,14 @@ import asyncio
 import io
 import re
 import ssl
+from collections.abc import Collection
 from typing import NamedTuple, TypeVar
 from urllib.parse import quote, urlsplit
 
 import aiohttp
 import msgspec
 
-from daemon.peers.mailboxes.carrier import LISTED_MAX, BadPlace, CarrierFault, ListedBlob
+from daemon.peers.mailboxes.carrier import LISTED_MAX, BadPlace, CarrierFault, ListedBlob, full_sentence
 from daemon.peers.transport import addresses
 from store.sentence import Sentence, sentence
 from syncproto.mailboxes import names
@@ -82,8 +83,9 @@ class RelayCarrier:
         """Send a blob."""
         await self._ask("PUT", _blob_path(name), 0, content)
 
-    async def list_blobs(self) -> list[ListedBlob]:
+    async def list_blobs(self, first: Collection[str] = ()) -> list[ListedBlob]:
         """Return the blobs that the relay names, page by page; a list that goes nowhere is refused."""
+        del first  # a relay keeps as many as are listed
         blobs: list[ListedBlob] = []
         after, more = "", True
         while more and len(blobs) < LISTED_MAX:
@@ -214,11 +216,7 @@ class RelayCarrier:
                 place=self._place.url,
             )
         if status == 507:
-            return sentence(
-                "relay-full",
-                "{place} is full: nothing more can be left there until it has room",
-                place=self._place.url,
-            )
+            return full_sentence(self._place.url)
         return sentence(
             "relay-status", "{place} answers with status {status}", place=self._place.url, status=status
         )

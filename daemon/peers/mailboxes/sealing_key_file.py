@@ -46,14 +46,18 @@ class SealingKeyFile:
         self.keys = self._read()
         now_ms = self._now_ms()
         present = self.keys[0] if self.keys else None
-        lifetime_ms = NUMBER_MAX if renew_days is None else renew_days * DAY_MS
-        is_old = present is not None and now_ms - present.number > lifetime_ms
-        if present is None or present.suite is not suite or is_old:
+        if self.needs_another(suite, renew_days):
             earlier = max(published, 0 if present is None else present.number)
             number = min(max(now_ms, earlier + 1, 1), NUMBER_MAX)
             private = self._randomness(sealing_keys.private_bytes_of(suite))
             self.keys = [PrivateSealingKey(suite, number, private), *self.keys][:KEYS_MAX]
             replace_file(self._file, msgspec.json.encode(self.keys), mode=0o600)
+
+    def needs_another(self, suite: SealingSuite, renew_days: int | None) -> bool:
+        """Return whether there is no key of a suite that is younger than so many days."""
+        if not self.keys or self.keys[0].suite is not suite:
+            return True
+        return renew_days is not None and self._now_ms() - self.keys[0].number > renew_days * DAY_MS
 
     def _read(self) -> list[PrivateSealingKey]:
         try:

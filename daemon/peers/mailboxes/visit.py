@@ -5,7 +5,7 @@ Never deletes what this device has not read, unless its sender is at fault, and 
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, reduce
 from operator import or_
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from daemon.clock import Clock
 from daemon.peers.mailboxes import blob_reader, holders
 from daemon.peers.mailboxes.blob_reader import BlobStatus, BlobView, OpenedBlob, ReadingKeys
 from daemon.peers.mailboxes.blob_writer import BlobWriter, MailboxKnowledge, OwnDevice
-from daemon.peers.mailboxes.carrier import Carrier, CarrierFault, ListedBlob
+from daemon.peers.mailboxes.carrier import LISTED_MAX, Carrier, CarrierFault, ListedBlob
 from daemon.peers.mailboxes.holders import Comparison, SeenHave
 from daemon.peers.roster import member_records
 from daemon.peers.roster.member_records import Member
@@ -36,7 +36,14 @@ from syncproto.mailboxes.envelope import ENVELOPE_BYTES_MAX
 from syncproto.mailboxes.exchange_rule import DropView, Plan
 from syncproto.mailboxes.sealing_keys import PublicSealingKey
 
-_MAY_OPEN_LATER = (BlobStatus.UNREADABLE, BlobStatus.FOREIGN, BlobStatus.SEALED)
+STRANGERS_READ_MAX = 500
+"""How many blobs are read in one visit whose names do not begin as those of members do."""
+REMOVED_KEPT_MS = 3_600_000
+"""How long what a removed device left stays: it may go on writing, and would be answered at every look."""
+
+_MAY_OPEN_LATER = (BlobStatus.UNREADABLE, BlobStatus.FOREIGN, BlobStatus.REMOVED, BlobStatus.SEALED)
+
+_USELESS = (BlobStatus.UNREADABLE, BlobStatus.FOREIGN, BlobStatus.REMOVED)
 
 log = structlog.get_logger("peers")
 
@@ -56,7 +63,10 @@ class VisitCounts(NamedTuple):
 
 
 class MailboxVisit:
-    """One visit. `members` are the other members now, `own_member` is this device's own entry."""
+    """One visit. `members` are the other members now, `own_member` is this device's own entry.
+
+    `removed` are the devices that were members.
+    """
 
     def __init__(
         self,
@@ -67,6 +77,7 @@ class MailboxVisit:
         *,
         own: OwnDevice,
         members: Mapping[DeviceId, Member],
+        removed: Sequence[Member],
         own_member: Member,
         mailbox_knowledge: MailboxKnowledge,
         shortfall: Callable[[], Sentence | None],
@@ -77,6 +88,7 @@ class MailboxVisit:
         self._clock = clock
         self._own = own
         self._members = members
+        self._removed = removed
         self._own_member = own_member
         self._knowledge = mailbox_knowledge
         self._shortfall = shortfall
@@ -93,7 +105,7 @@ class MailboxVisit:
         Without `may_write`, write only if something was read.
         """
         reading_keys = await self._make_reading_keys()
-        await self._read_blobs(reading_keys)
+        await self._read_blobs(reading_keys, strangers_max=STRANGERS_READ_MAX)
         writer = self._make_writer(reading_keys)
         own_holder = await writer.find_holder()
         haves = self._newest_haves(own_holder)
@@ -101,7 +113,7 @@ class MailboxVisit:
         if may_write or self._taken:
             chosen = await self._plan(haves)
             # First what needs no more room, so that a place that is full gets some.
-            for name in chosen.clear:
+            for name in (*chosen.clear, *self._left_by_removed()):
                 await self._delete(name)
             for copy in await writer.write_have(holders.keys_of(haves)):
                 await self._delete(copy)
@@ -115,7 +127,8 @@ class MailboxVisit:
 
     async def read(self) -> VisitCounts:
         """Look once, and write nothing. Raises CarrierFault."""
-        await self._read_blobs(await self._make_reading_keys())
+        # Blobs in a bundle have no names of members.
+        await self._read_blobs(await self._make_reading_keys(), strangers_max=LISTED_MAX)
         await self._note_haves(self._newest_haves())
         return self.counts
 
@@ -141,9 +154,8 @@ class MailboxVisit:
     async def _make_reading_keys(self) -> ReadingKeys:
         vault = await self._db.read(lambda snapshot: snapshot.vault())
         assert vault is not None, "a mailbox before the first start was over"
-        return blob_reader.make_reading_keys(
-            vault, self._own.keys, [*self._members.values(), self._own_member]
-        )
+        members = [*self._members.values(), self._own_member]
+        return blob_reader.make_reading_keys(vault, self._own.keys, members, self._removed)
 
     def _make_writer(self, reading_keys: ReadingKeys) -> BlobWriter:
         return BlobWriter(
@@ -158,20 +170,14 @@ class MailboxVisit:
 
     # -- reading ----------------------------------------------------------------------------------------
 
-    async def _read_blobs(self, reading_keys: ReadingKeys) -> None:
-        listed = {blob.name: blob for blob in await self._carrier.list_blobs()}
+    async def _read_blobs(self, reading_keys: ReadingKeys, *, strangers_max: int) -> None:
+        listed = {blob.name: blob for blob in await self._carrier.list_blobs(reading_keys.member_tags)}
         views = self._knowledge.views
         for name in [name for name in views if name not in listed]:
             del views[name]
-        for name, blob in listed.items():
-            # What this device has just written need not be read again, if it is there as it was written.
-            if name in views and views[name].mark == f"own-{blob.size}":
-                views[name] = views[name]._replace(mark=blob.mark)
+        await self._compare_own(listed)
         self._knowledge.bytes_used = sum(blob.size for blob in listed.values())
-        new = sorted(
-            (blob for blob in listed.values() if not self._is_known(blob)),
-            key=lambda blob: (blob.name.rpartition("/")[2], blob.name),
-        )
+        new = self._choose_new(listed.values(), reading_keys, strangers_max)
         while new:
             # A drop that rests on another one is looked at again once something was taken.
             taken_before = self._taken
@@ -180,10 +186,48 @@ class MailboxVisit:
             if self._taken == taken_before:
                 break
             new = [blob for blob in new if views[blob.name].status is BlobStatus.GAP]
-        now_ms = self._clock.now_ms()
-        unreadable = {name for name, view in views.items() if view.status is BlobStatus.UNREADABLE}
-        since_ms = self._knowledge.unreadable_since_ms
-        self._knowledge.unreadable_since_ms = {name: since_ms.get(name, now_ms) for name in unreadable}
+        gone = {member.device for member in self._removed}
+        useless = [name for name, view in views.items() if view.status in _USELESS or view.sender in gone]
+        self._knowledge.note_useless(useless, self._clock.now_ms())
+
+    async def _compare_own(self, listed: Mapping[str, ListedBlob]) -> None:
+        """Look whether what this device has just written is there as it was written.
+
+        What lies there instead may be as long, and would count for those who cannot read it.
+        """
+        views = self._knowledge.views
+        for name, blob in listed.items():
+            if name in views and views[name].mark == f"own-{blob.size}":
+                raw = await self._carrier.get(name, ENVELOPE_BYTES_MAX)
+                if raw is not None and hashlib.sha256(raw).digest() == views[name].digest:
+                    views[name] = views[name]._replace(mark=blob.mark)
+
+    def _choose_new(
+        self, listed: Iterable[ListedBlob], reading_keys: ReadingKeys, strangers_max: int
+    ) -> Sequence[ListedBlob]:
+        """Return the blobs to read: those that are called as members call theirs, and some others."""
+        new = sorted(
+            (blob for blob in listed if not self._is_known(blob)),
+            key=lambda blob: (blob.name.rpartition("/")[2], blob.name),
+        )
+        tags = reading_keys.member_tags
+        strangers = [blob for blob in new if not names.begins_with_tag(blob.name, tags)]
+        if len(strangers) <= strangers_max:
+            return new
+        # The others are read at later looks; what was read and is of no use is known then.
+        later = set(strangers[strangers_max:])
+        return [blob for blob in new if blob not in later]
+
+    def _left_by_removed(self) -> list[str]:
+        """Return what devices that were removed left long enough ago."""
+        gone = {member.device for member in self._removed}
+        before_ms = self._clock.now_ms() - REMOVED_KEPT_MS
+        return [
+            name
+            for name, since_ms in self._knowledge.useless_since_ms.items()
+            if since_ms <= before_ms and (view := self._knowledge.views.get(name)) is not None
+            if view.status is BlobStatus.REMOVED or view.sender in gone
+        ]
 
     def _is_known(self, blob: ListedBlob) -> bool:
         view = self._knowledge.views.get(blob.name)
@@ -201,7 +245,8 @@ class MailboxVisit:
     @cached_property
     def _knowledge_digest(self) -> bytes:
         """Return a mark of what decides whether a blob opens: the members, and the keys of this device."""
-        parts = [*sorted(self._members), *(key.private for key in self._own.keys)]
+        gone = sorted(member.device for member in self._removed)
+        parts = [*sorted(self._members), b"removed", *gone, *(key.private for key in self._own.keys)]
         return hashlib.sha256(b"".join(parts)).digest()
 
     async def _read_blob(self, listed: ListedBlob, reading_keys: ReadingKeys) -> None:

@@ -20,7 +20,7 @@ from daemon.cli.wording.devices import (
 )
 from daemon.cli.wording.sentences import answer_words
 from daemon.peers.linking.device_states import DeviceState
-from daemon.peers.mailboxes.mailboxes import MailboxReader, MailboxState
+from daemon.peers.mailboxes.mailbox_state import MailboxReader, MailboxState
 
 _ID_SHOWN: Final = 12
 _MIB: Final = 1 << 20

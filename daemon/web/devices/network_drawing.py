@@ -9,7 +9,7 @@ from typing import Final
 
 from daemon.cli.terminal.text import escape, truncate
 from daemon.cli.translation import _
-from daemon.peers.mailboxes.mailboxes import MailboxState
+from daemon.peers.mailboxes.mailbox_state import MailboxState
 from daemon.web.devices.device_rows import DeviceRow
 
 DEVICES_DRAWN_MAX: Final = 12

@@ -22,7 +22,7 @@ from daemon.control.server import ControlServer
 from daemon.disk import DiskFloor
 from daemon.journal.human_input import HumanInput
 from daemon.notifier import Notifier
-from daemon.peers.mailboxes.mailboxes import MailboxActivity
+from daemon.peers.mailboxes.mailbox_state import MailboxActivity
 from store.store import Store
 from store.threads import StoreThreads
 from syncproto.ids import DeviceId

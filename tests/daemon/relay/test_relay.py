@@ -194,6 +194,41 @@ async def test_a_box_that_is_removed_is_shut_at_once_and_made_anew_is_empty(tmp_
             await carrier.list_blobs()
 
 
+async def test_a_box_gets_another_quota_and_another_secret_in_place(tmp_path: Path) -> None:
+    async with relay_in(tmp_path, quota_mib=1) as relay:
+        carrier = relay.carrier()
+        await carrier.put(DROP, bytes(MIB - 10))
+        with pytest.raises(CarrierFault, match="is full"):
+            await carrier.put("bb/x.drop", bytes(11))
+        boxes = BoxFile(str(tmp_path))
+        assert boxes.change("box", 2, None)[1] is None
+        await carrier.put("bb/x.drop", bytes(11))
+        # Less than it keeps: nothing goes, and nothing comes.
+        box, secret = boxes.change("box", 1, SystemClock().randomness)
+        assert (box.quota, secret != relay.secret) == (MIB, True)
+        with pytest.raises(CarrierFault, match="does not know"):
+            await carrier.list_blobs()
+        renewed = relay.carrier(secret=secret or "")
+        assert sorted(blob.name for blob in await renewed.list_blobs()) == sorted([DROP, "bb/x.drop"])
+        with pytest.raises(CarrierFault, match="is full"):
+            await renewed.put("cc/x.drop", bytes(11))
+        with pytest.raises(BoxFault, match="unknown"):
+            boxes.change("other", 1, None)
+
+
+async def test_half_files_of_an_earlier_process_go_when_the_relay_starts(tmp_path: Path) -> None:
+    async with relay_in(tmp_path) as relay:
+        carrier = relay.carrier()
+        await carrier.put(DROP, b"sealed")
+        (kept,) = kept_files(relay)
+        await relay.stop()
+        half = kept.with_name(f".{kept.name}.part")
+        half.write_bytes(b"half")
+        await relay.start()
+        assert len(await carrier.list_blobs()) == 1
+        assert not half.exists()
+
+
 async def test_the_log_names_no_secret_and_no_vault(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

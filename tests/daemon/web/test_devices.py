@@ -10,7 +10,7 @@ import pytest
 from msgspec import structs
 
 from daemon.disk import DiskFloor
-from daemon.peers.mailboxes.mailboxes import MailboxReader, MailboxState
+from daemon.peers.mailboxes.mailbox_state import MailboxReader, MailboxState
 from daemon.web.devices.device_rows import DeviceRow, device_rows, mailbox_rows
 from daemon.web.devices.qr_code import QUIET, qr_code
 from tests.daemon.peers.fleet import Device, Fleet, fleet_in
@@ -190,7 +190,7 @@ def shown_with(rows: list[DeviceRow]) -> dict[str, Any]:
 
 def test_a_mailbox_says_how_much_lies_there_and_what_waits_for_whom():
     readers = [MailboxReader("p", "phone", "1970-01-01T00:00:00Z", 3), MailboxReader("t", "tablet", "x", 0)]
-    box = MailboxState("box", "folder", "/box", None, None, "", {}, 2, 3 << 20, 0, 0, readers)
+    box = MailboxState("box", "folder", "/box", None, None, "", {}, 2, 3 << 20, 0, 0, 0, readers)
     (row,) = mailbox_rows([box], 0.0)
     assert row.facts == ["2 files, 3.0 MiB"]
     assert [words.rpartition(" · ")[2] for words in row.readers] == [

@@ -4,7 +4,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from daemon.peers.mailboxes.mailboxes import MailboxReader, MailboxState
+from daemon.peers.mailboxes.mailbox_state import MailboxReader, MailboxState
 from daemon.web.devices import network_drawing
 from daemon.web.devices.device_rows import DeviceRow
 from daemon.web.devices.network_drawing import draw_network
@@ -17,7 +17,7 @@ def row(name: str, link: str = "", *, this: bool = False, removed: bool = False,
 
 def mailbox(name: str, *readers: str, trouble: str | None = None) -> MailboxState:
     readers_there = [MailboxReader(reader, reader, "2026-11-24T10:00:00Z", 0) for reader in readers]
-    return MailboxState(name, "folder", "/box", None, trouble, "", {}, 0, 0, 0, 0, readers_there)
+    return MailboxState(name, "folder", "/box", None, trouble, "", {}, 0, 0, 0, 0, 0, readers_there)
 
 
 LAPTOP = row("laptop", this=True)

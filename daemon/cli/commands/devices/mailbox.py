@@ -88,7 +88,7 @@ def _kind_and_place(words: tuple[str, ...]) -> tuple[str, str]:
 def show_list(output: Output) -> None:
     """List the mailboxes, and who was noticed there when.
 
-    With --plain: name, kind, place, last look, trouble, blobs, bytes, unreadable, gaps.
+    With --plain: name, kind, place, last look, trouble, blobs, bytes, unreadable, gaps, foreign.
     """
     output.write_answer(client.get("/v1/mailboxes"), mailbox_screen, mailbox_rows)
 

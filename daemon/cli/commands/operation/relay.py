@@ -1,4 +1,4 @@
-"""Commands of whoever keeps a relay: relay up, relay add, list, remove.
+"""Commands of whoever keeps a relay: relay up, relay add, change, list, remove.
 
 Never asks the daemon: a relay is a process of its own, on a machine that may have no journal.
 """
@@ -90,6 +90,26 @@ def add(output: Output, name: str, quota: int, folder: str | None) -> None:
     output.write_answer(ApiAnswer(made, ""), _made_lines, key_value_rows)
 
 
+@relay_command.command("change")
+@click.argument("name")
+@click.option("--quota", type=click.IntRange(1, QUOTA_MIB_MAX), help="Its quota from now on, in MiB.")
+@click.option("--new-secret", is_flag=True, help="Make another secret; the old one is refused at once.")
+@click.option(_FOLDER, help=_FOLDER_HELP)
+@pass_output
+def change(output: Output, name: str, quota: int | None, new_secret: bool, folder: str | None) -> None:
+    """Give a box another quota or another secret. What it keeps stays.
+
+    After a new secret, remove the mailbox on each device and add it again. With --plain: a name and a value
+    per line.
+    """
+    if quota is None and not new_secret:
+        raise CommandError("usage", _("say what to change: --quota MIB, --new-secret, or both"))
+    changed = _call(
+        name, lambda program: program.change_box(_folder(folder), name, quota, new_secret=new_secret)
+    )
+    output.write_answer(ApiAnswer(changed, ""), _changed_lines, key_value_rows)
+
+
 @relay_command.command("list")
 @click.option(_FOLDER, help=_FOLDER_HELP)
 @pass_output
@@ -130,6 +150,14 @@ def _made_lines(made: dict[str, Any], display: Display) -> Iterator[str]:
     yield f"{display.paint(display.symbol('✓'), 'green')} {_('Added')} {display.paint(name, 'bold')}"
     yield f"  {_('secret')}: {made['secret']}"
     yield f"  {_('pin')}: {made['pin']}"
+
+
+def _changed_lines(changed: dict[str, Any], display: Display) -> Iterator[str]:
+    name = display.paint(escape(changed["box"]), "bold")
+    yield f"{display.paint(display.symbol('✓'), 'green')} {_('Changed')} {name}"
+    yield f"  {_('quota')}: {changed['quota_mib']} MiB"
+    if "secret" in changed:
+        yield f"  {_('secret')}: {changed['secret']}"
 
 
 def _removed_lines(removed: dict[str, Any], display: Display) -> Iterator[str]:

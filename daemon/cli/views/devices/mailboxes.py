@@ -42,6 +42,7 @@ def mailbox_rows(mailboxes: Iterable[MailboxStateJson]) -> Iterator[Sequence[obj
             get("bytes"),
             get("unreadable"),
             get("gaps"),
+            get("foreign"),
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import nats.errors
 import nats.js.errors
 
-from daemon.peers.mailboxes.carrier import CarrierFault
+from daemon.peers.mailboxes.carrier import CarrierFault, full_sentence
 from daemon.peers.mailboxes.jetstream.client import NoTls
 from daemon.peers.mailboxes.jetstream.place import NatsPlace
 from store.sentence import sentence
@@ -91,13 +91,7 @@ class NatsFaults:
 
     def is_full(self) -> CarrierFault:
         """Say that nothing more has room."""
-        return CarrierFault(
-            sentence(
-                "relay-full",
-                "{place} is full: nothing more can be left there until it has room",
-                place=self._place.text,
-            )
-        )
+        return CarrierFault(full_sentence(self._place.text))
 
     def is_no_mailbox(self) -> CarrierFault:
         """Say that the stream is not one of mailboxes."""

@@ -7,7 +7,8 @@ from typing import Any
 
 from daemon.control.health import mailbox_checks
 from daemon.peers.mailbox_pairing.pairing_state import MailboxInvitation, MailboxJoining, MailboxPairing
-from daemon.peers.mailboxes.mailboxes import MailboxState
+from daemon.peers.mailboxes.carrier import full_sentence
+from daemon.peers.mailboxes.mailbox_state import MailboxState
 from daemon.timestamps import iso_utc
 from store.sentence import sentence, sentence_fields
 
@@ -18,6 +19,7 @@ def mailbox_state(**changes: Any) -> MailboxState:
         "blobs": 0,
         "bytes": 0,
         "unreadable": 0,
+        "foreign": 0,
         "gaps": 0,
         "readers": [],
     }
@@ -35,6 +37,21 @@ def test_a_mailbox_that_is_away_is_not_well_and_says_why():
 def test_files_that_have_not_opened_for_a_day_are_counted():
     (check,) = mailbox_checks.check_mailboxes([mailbox_state(unreadable=3)])
     assert (check.well, check.code, check.given["count"]) == (False, "mailbox_unreadable", 3)
+
+
+def test_files_of_nobody_in_the_vault_are_counted_beside_those_that_do_not_open():
+    checks = list(mailbox_checks.check_mailboxes([mailbox_state(unreadable=3, foreign=2)]))
+    assert [(check.well, check.code, check.given["count"]) for check in checks] == [
+        (False, "mailbox_unreadable", 3),
+        (False, "mailbox_foreign", 2),
+    ]
+    assert checks[1].remedy
+
+
+def test_a_place_without_room_is_told_from_one_that_is_away():
+    full = sentence_fields("trouble", full_sentence("/x"))
+    (check,) = mailbox_checks.check_mailboxes([mailbox_state(**full)])
+    assert (check.well, check.code) == (False, "mailbox_full")
 
 
 def test_a_mailbox_that_is_looked_into_is_well():

@@ -19,7 +19,7 @@ from daemon.agents.asks.ask_requests import NewAsk
 from daemon.agents.person import external_agents
 from daemon.control.routes import events
 from daemon.control.routes.events import StateEvent
-from daemon.peers.mailboxes.mailboxes import MailboxActivity
+from daemon.peers.mailboxes.mailbox_state import MailboxActivity
 from daemon.timestamps import iso_utc
 from store.sentence import foreign_text, sentence_fields
 from syncproto.ids import DeviceId, id_to_text

@@ -11,6 +11,7 @@ import pytest
 
 from daemon.control.routes import metrics, status
 from daemon.peers.linking.device_states import DeviceList, DeviceState
+from daemon.peers.mailboxes.mailbox_state import MailboxActivity, MailboxState
 from syncproto.ids import id_to_text
 from tests.daemon.control.health.test_connections import PHONE
 from tests.support.stores import StoreBench, first_commits, write_entities
@@ -50,3 +51,20 @@ def test_metrics_have_a_series_for_each_device_that_is_linked_with_and_no_other(
     families = {family.name: family for family in metrics._peers(DeviceList([*linkable, *left_out], 90, 7))}
     assert len(families["peer_connected"].samples) == len(families["peer_lag_commits"].samples) == 3
     assert families["peers_left_out"].samples == {(): 95}
+
+
+def test_metrics_have_a_series_for_each_mailbox_and_count_what_was_done_there():
+    box = MailboxState("box", "folder", "/box", None, None, "", {}, 3, 700, 0, 0, 0, [])
+    away = MailboxState("away", "relay", "https://x/y", None, "gone", "x", {}, 0, 0, 0, 0, 0, [])
+    families = {family.name: family for family in metrics._mailboxes([box, away])}
+    assert families["mailbox_usable"].samples == {(("mailbox", "box"),): 1, (("mailbox", "away"),): 0}
+    assert families["mailbox_bytes"].samples[(("mailbox", "box"),)] == 700
+    done = MailboxActivity("box", None, 5, 2, 3, 4, 1, None, "", {})
+    totals = {family.name: family.samples for family in metrics._mailbox_activities([done])}
+    assert {name: samples[(("mailbox", "box"),)] for name, samples in totals.items()} == {
+        "mailbox_visits_total": 5,
+        "mailbox_faults_total": 1,
+        "mailbox_taken_total": 2,
+        "mailbox_put_total": 3,
+        "mailbox_cleared_total": 4,
+    }

@@ -3,7 +3,7 @@
 Never touches what a device itself keeps: its files and its store are real.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from random import Random
 from typing import NamedTuple, TypeVar
 
@@ -109,8 +109,9 @@ class HostileCarrier:
         else:
             place.keep(self._tag, name, content)
 
-    async def list_blobs(self) -> list[ListedBlob]:
+    async def list_blobs(self, first: Collection[str] = ()) -> list[ListedBlob]:
         """Return what lies there now, or what lay there before."""
+        del first
         return await self._place.survive(self._list)
 
     async def _list(self) -> list[ListedBlob]:

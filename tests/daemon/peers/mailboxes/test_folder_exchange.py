@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.peers.mailboxes.mailboxes import MailboxState
+from daemon.peers.mailboxes.mailbox_state import MailboxState
 from daemon.refusal import Refused
 from store.local import peer_records
 from store.transaction import Transaction

@@ -14,11 +14,11 @@ from daemon.control.health import mailbox_checks
 from daemon.peers.mailboxes import carrier_choice
 from daemon.peers.mailboxes.carrier import CarrierFault
 from daemon.peers.mailboxes.carrier_choice import Access
-from daemon.peers.mailboxes.mailboxes import MailboxState
+from daemon.peers.mailboxes.mailbox_state import MailboxState
 from daemon.refusal import Refused
 from tests.daemon.peers.fleet import Device, Fleet, in_step
 from tests.daemon.peers.mailboxes.devices_apart import assert_equal, make_apart, part
-from tests.daemon.peers.mailboxes.running_nats import SECRET, RunningNats, nats_in
+from tests.daemon.peers.mailboxes.running_nats import PATIENT, SECRET, RunningNats, nats_in
 
 pytestmark = pytest.mark.external("nats-server")
 
@@ -232,3 +232,37 @@ async def test_a_token_is_taken_and_one_with_a_colon_is_read_as_a_user(tmp_path:
     async with nats_in(tmp_path / "colon", authorization='token: "s3cret:token"') as nats:
         with pytest.raises(CarrierFault, match="does not take this user or secret"):
             await nats.carrier(secret="s3cret:token").list_blobs()
+
+
+async def test_parts_without_their_first_one_are_no_blob_and_go_in_the_end(tmp_path: Path) -> None:
+    async with nats_in(tmp_path / "nats") as nats:
+        carrier = nats.carrier(times=PATIENT._replace(headless_s=0.0))
+        await carrier.put("aa/1.drop", bytes(600_000))
+        await carrier.put("aa/2.drop", b"whole")
+        async with nats.open_streams() as stream:
+            holdings = await stream.stream_info("box", subjects_filter="box.>")
+            subjects = [subject for subject in holdings.state.subjects if ".1.drop." in subject]
+            (first_part,) = [subject for subject in subjects if subject.endswith(".0")]
+            await stream.purge_stream("box", subject=first_part)
+            patient = nats.carrier()
+            assert [blob.name for blob in await patient.list_blobs()] == ["aa/2.drop"]
+            assert await patient.get("aa/1.drop", 1_000_000) is None
+            assert (await stream.stream_info("box")).state.messages == 3
+            assert [blob.name for blob in await carrier.list_blobs()] == ["aa/2.drop"]
+            assert (await stream.stream_info("box")).state.messages == 1
+        assert await carrier.get("aa/2.drop", 100) == b"whole"
+
+
+async def test_a_blob_whose_first_part_is_lost_is_put_again(fleet: Fleet, nats: RunningNats) -> None:
+    anna, bea = await make_apart(fleet, "anna", "bea")
+    await use_nats(nats, anna, bea)
+    await look(anna, bea)
+    await anna.add("of anna", count=3)
+    await look(anna)
+    async with nats.open_streams() as stream:
+        holdings = await stream.stream_info("box", subjects_filter="box.>")
+        for subject in holdings.state.subjects:
+            if ".drop." in subject and subject.endswith(".0"):
+                await stream.purge_stream("box", subject=subject)
+    await look(bea, anna, bea)
+    await assert_equal(anna, bea)

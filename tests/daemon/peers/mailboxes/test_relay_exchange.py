@@ -13,7 +13,7 @@ import pytest
 from daemon.config import MailboxSettings
 from daemon.control.health import mailbox_checks
 from daemon.peers.mailboxes.carrier_choice import Access
-from daemon.peers.mailboxes.mailboxes import MailboxState
+from daemon.peers.mailboxes.mailbox_state import MailboxState
 from daemon.refusal import Refused
 from tests.daemon.peers.fleet import Device, Fleet, in_step
 from tests.daemon.peers.mailboxes.devices_apart import assert_equal, make_apart, part
