@@ -36,18 +36,22 @@ _SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 
 _log = structlog.get_logger("web")
 
-SignedOutPage = Callable[[], str]
-"""Renders what a browser without a session is shown."""
+RenderPage = Callable[[], str]
+"""Renders a page that needs no values, such as what a browser without a session is shown."""
 
 
-def refusal_middleware() -> Middleware:
-    """Answer refusals in their words, and bugs without theirs; outermost."""
+def refusal_middleware(no_page: RenderPage) -> Middleware:
+    """Answer refusals in their words, wrong addresses with `no_page`, and bugs without words; outermost."""
 
     @web.middleware
     async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
         try:
             response = await handler(request)
         except web.HTTPException as refusal:
+            if isinstance(refusal, web.HTTPNotFound) and request.match_info.http_exception is not None:
+                return web.Response(
+                    status=refusal.status, text=no_page(), content_type="text/html", charset="utf-8"
+                )
             response = web.Response(status=refusal.status, text=refusal.text)
             response.headers.extend(
                 {key: refusal.headers[key] for key in ("Location",) if key in refusal.headers}
@@ -86,7 +90,7 @@ def origin_middleware(origins: Collection[str]) -> Middleware:
 
 
 def session_middleware(
-    access: BrowserAccess, open_paths: Collection[str], open_folder: str, signed_out: SignedOutPage
+    access: BrowserAccess, open_paths: Collection[str], open_folder: str, signed_out: RenderPage
 ) -> Middleware:
     """Let only browsers with a session pass, except to `open_paths` and what is in `open_folder`.
 

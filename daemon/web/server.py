@@ -7,6 +7,7 @@ import asyncio
 import gzip
 import socket
 from collections.abc import Callable, Sequence
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 
@@ -115,13 +116,16 @@ class PageServer:
     def application(self) -> web.Application:
         """Return the application that answers: the gate before the rooms."""
         services = self._services
-        signed_out = lambda: services.renderer.render("sign_in/signed_out.html")  # noqa: E731 - one expression
+        render = services.renderer.render
         app = web.Application(
             middlewares=[
-                gate.refusal_middleware(),
+                gate.refusal_middleware(partial(render, "frame/no_page.html")),
                 gate.origin_middleware(services.access.origins),
                 gate.session_middleware(
-                    services.access, (sign_in_routes.PATH, "/healthz"), f"{STATIC_PATH}/", signed_out
+                    services.access,
+                    (sign_in_routes.PATH, "/healthz"),
+                    f"{STATIC_PATH}/",
+                    partial(render, "sign_in/signed_out.html"),
                 ),
                 self.connections.middleware(services.access, {import_routes.FILE_PATH}),
             ],

@@ -4,14 +4,10 @@
 with the star of the card (Debian's package fonts-noto-color-emoji). Never shows what no daemon served.
 """
 
-import http.client
-import json
-import socket
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +15,7 @@ from typing import Any, Final
 from playwright.sync_api import Browser
 
 from tests.support.browser import WEB, Tab, browser, sign_in_address
+from tests.support.control_requests import control
 from tests.support.devices import Device, free_port, pair
 from tests.support.patience import LIMIT_S, wait_until
 from tests.support.source_tree import ROOT
@@ -106,7 +103,6 @@ def _decide_on(laptop: Device, phone: Device, task: str) -> None:
 
 
 def _ask(device: Device) -> None:
-    connection = http.client.HTTPConnection("placet")
     now_ms = int(time.time() * 1000)  # noqa: TID251 - that of the daemon, which is real
     question = {
         "agent": "Claude",
@@ -118,12 +114,7 @@ def _ask(device: Device) -> None:
         "not_after": now_ms + 24 * 3_600_000,
         "key": "mail to Ana",
     }
-    with closing(connection), socket.socket(socket.AF_UNIX) as opened:
-        opened.connect(device.do("paths")["socket"])
-        connection.sock = opened
-        connection.request("POST", "/v1/asks", json.dumps(question), {"Content-Type": "application/json"})
-        answer = connection.getresponse()
-        assert answer.status < http.client.BAD_REQUEST, answer.read()
+    control(device, "POST", "/v1/asks", question)
 
 
 def take(chromium: Browser, device: Device, pictures: list[Picture]) -> None:

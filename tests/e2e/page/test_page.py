@@ -10,7 +10,6 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import urlsplit
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
 from tests.support.browser import WEB, Tab, browser, propose, sign_in_address, signed_in
@@ -232,35 +231,6 @@ def test_a_swipe_beyond_a_third_decides(laptop: Device, chromium: Browser, part:
         else:
             tab.page.wait_for_timeout(300)
             assert laptop.do("decisions") == []
-
-
-@pytest.mark.parametrize("width", [360, 768, 1440])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(laptop: Device, chromium: Browser, theme: str, width: int):
-    options = {"color_scheme": theme, "viewport": {"width": width, "height": 900}}
-    with signed_in(chromium, laptop, **options) as tab:
-        findings = [axe_findings(tab)]  # nothing is here yet
-        propose(laptop, "Renew the passport")
-        tab.page.wait_for_selector(".card")
-        findings.append(axe_findings(tab))
-        tab.page.keyboard.press("y")
-        tab.outcome("Confirmed")
-        tab.page.wait_for_selector(".leaves", state="detached")
-        findings.append(axe_findings(tab))
-        for key, dialog in (("?", "#keys"), ("Shift+N", "#why")):
-            tab.page.keyboard.press(key)
-            tab.page.wait_for_selector(f"{dialog}[open]")
-            findings.append(axe_findings(tab))
-            tab.page.keyboard.press("Escape")
-        tab.page.goto(f"{tab.page.url}in")
-        findings.append(axe_findings(tab))
-    assert findings == [[]] * 6
-
-
-def axe_findings(tab: Tab) -> list[str]:
-    """Return what axe-core finds on the page as it is now."""
-    violations = Axe().run(tab.page).response["violations"]
-    return [f"{finding['id']}: {finding['nodes'][0]['html']}" for finding in violations]
 
 
 def test_buttons_are_large_and_the_page_fits_a_small_screen(laptop: Device, chromium: Browser):

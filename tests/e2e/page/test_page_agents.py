@@ -3,17 +3,13 @@
 Never repeats what tests/daemon/web asks without a browser.
 """
 
-import http.client
-import json
-import socket
 from collections.abc import Iterator
-from contextlib import closing
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
-from tests.support.browser import WEB, Tab, browser, propose, signed_in
+from tests.support.browser import WEB, browser, propose, signed_in
+from tests.support.control_requests import control
 from tests.support.devices import Device, MakeDevice
 
 pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
@@ -34,22 +30,8 @@ def laptop(device: MakeDevice) -> Device:
 
 def register(device: Device, name: str = NAME) -> str:
     """Name a program as it does itself; return the path of its page."""
-    connection = http.client.HTTPConnection("placet")
-    with closing(connection), socket.socket(socket.AF_UNIX) as opened:
-        opened.connect(device.do("paths")["socket"])
-        connection.sock = opened
-        body, headers = json.dumps({"name": name}), {"Content-Type": "application/json"}
-        connection.request("POST", "/v1/external-agents/register", body, headers)
-        agent = json.loads(connection.getresponse().read())
+    agent = control(device, "POST", "/v1/external-agents/register", {"name": name})
     return f"/external-agents/{agent['id']}"
-
-
-def axe_findings(tab: Tab) -> list[str]:
-    """Return what axe-core finds on the page with everything unfolded."""
-    for summary in tab.page.query_selector_all("details:not([open]) > summary"):
-        summary.click()
-    violations = Axe().run(tab.page).response["violations"]
-    return [f"{finding['id']}: {finding['nodes'][0]['html']}" for finding in violations]
 
 
 def test_a_program_is_let_in_by_keys_alone(laptop: Device, chromium: Browser):
@@ -128,26 +110,3 @@ def test_a_call_leads_to_what_it_proposed_without_a_script(laptop: Device, chrom
         page.click("#log ~ ul a >> nth=0")
         assert "/reviews/" in page.url
         assert page.locator(".item").count() > 1
-
-
-@pytest.mark.parametrize("width", [360, 768, 1440])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(laptop: Device, chromium: Browser, theme: str, width: int):
-    options = {"color_scheme": theme, "viewport": {"width": width, "height": 900}}
-    with signed_in(chromium, laptop, **options) as tab:
-        origin = tab.page.evaluate("location.origin")
-        paths = ["/agents", register(laptop)]
-        findings = []
-        for path in paths:
-            tab.page.goto(f"{origin}{path}")
-            findings.append(axe_findings(tab))
-        laptop.do("category", "add", "Health")
-        agent = propose(laptop, "Renew the passport")[0]["agent_id"]
-        laptop.do("agent", "admit", paths[1].rpartition("/")[2])
-        exact = '{"to": "ana@example.org"}'
-        laptop.do("rule", "add", NAME, "send_mail", "--args", exact, "--until", "in 30 days", "--a-day", "3")
-        for path in ("/agents", f"/agents/{agent}", f"/agents/{agent}?log=calls", paths[1], "/rules"):
-            tab.page.goto(f"{origin}{path}")
-            assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
-            findings.append(axe_findings(tab))
-    assert findings == [[]] * 7

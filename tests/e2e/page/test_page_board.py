@@ -6,11 +6,11 @@ Never repeats what tests/daemon/web asks without a browser.
 from collections.abc import Iterator
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
-from tests.support.browser import WEB, Tab, browser, propose, signed_in
+from tests.support.browser import WEB, browser, propose, signed_in
 from tests.support.devices import Device, MakeDevice
+from tests.support.page_faults import axe_findings
 
 OWN_SCRIPT = """document.querySelector('script[src$="page.js"]').src"""
 
@@ -28,18 +28,12 @@ def laptop(device: MakeDevice) -> Device:
     return device("laptop", **WEB)
 
 
-def axe_findings(tab: Tab) -> list[str]:
-    """Return what axe-core finds on the page as it is now."""
-    violations = Axe().run(tab.page).response["violations"]
-    return [f"{finding['id']}: {finding['nodes'][0]['html']}" for finding in violations]
-
-
 def test_a_task_is_moved_by_dragging_and_by_keys_alone(laptop: Device, chromium: Browser):
     ref = laptop.do("add", "Write to Ana")["id"]
     with signed_in(chromium, laptop, viewport={"width": 1440, "height": 900}) as tab:
         page = tab.page
         page.goto(f"{page.evaluate('location.origin')}/board")
-        assert axe_findings(tab) == []
+        assert axe_findings(tab.page) == []
         card = page.locator(f"#t-{ref}")
         card.drag_to(page.locator("[data-status='IN PROGRESS']"))
         page.wait_for_selector(f"[data-status='IN PROGRESS'] #t-{ref}")
@@ -80,16 +74,3 @@ def test_two_keys_go_to_a_page_and_decide_nothing(laptop: Device, chromium: Brow
         page.wait_for_selector("#keys[open]")
         assert tab.complaints == []
     assert [item["status"] for item in laptop.do("pending")] == ["pending"] * len(items)
-
-
-@pytest.mark.parametrize("width", [360, 1440])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(laptop: Device, chromium: Browser, theme: str, width: int):
-    laptop.do("add", "Write to Ana", "--due", "2020-01-01")
-    laptop.do("add", "Renew the passport")
-    with signed_in(chromium, laptop, color_scheme=theme, viewport={"width": width, "height": 900}) as tab:
-        origin = tab.page.evaluate("location.origin")
-        tab.page.goto(f"{origin}/board?all=yes")
-        findings = axe_findings(tab)
-        tab.page.locator("summary").first.click()
-        assert [findings, axe_findings(tab)] == [[], []]

@@ -6,11 +6,11 @@ Never repeats what tests/daemon/web asks without a browser.
 from collections.abc import Iterator
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
 from tests.support.browser import WEB, Tab, browser, signed_in
-from tests.support.devices import Device, MakeDevice, pair
+from tests.support.devices import Device, MakeDevice
+from tests.support.page_faults import axe_findings
 
 pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
 
@@ -34,12 +34,6 @@ def phone(device: MakeDevice) -> Device:
 def open_page(tab: Tab, path: str) -> None:
     origin = tab.page.evaluate("location.origin")
     tab.page.goto(f"{origin}{path}")
-
-
-def axe_findings(tab: Tab) -> list[str]:
-    """Return what axe-core finds on the page as it is now."""
-    violations = Axe().run(tab.page).response["violations"]
-    return [f"{finding['id']}: {finding['nodes'][0]['html']}" for finding in violations]
 
 
 def test_two_browsers_pair_two_devices_in_place(laptop: Device, phone: Device, chromium: Browser):
@@ -88,7 +82,7 @@ def test_the_journal_is_checked_in_place_and_without_scripts(laptop: Device, chr
         assert tab.page.locator("#well").get_attribute("open") is None
         tab.page.click("form[action='/health/verify'] button")
         tab.page.wait_for_selector("#check .good:has-text('Everything is intact.')")
-        assert axe_findings(tab) == []
+        assert axe_findings(tab.page) == []
         assert tab.complaints == []
         state, origin = tab.page.context.storage_state(), tab.page.evaluate("location.origin")
         # A tab that followed a check of an earlier start of the daemon.
@@ -104,30 +98,3 @@ def test_the_journal_is_checked_in_place_and_without_scripts(laptop: Device, chr
         page.wait_for_selector("#check .good:has-text('Everything is intact.')")
         page.goto(f"{origin}/health")
         page.wait_for_selector("a.good:has-text('Everything is intact.')")
-
-
-@pytest.mark.parametrize("width", [360, 768, 1440])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(laptop: Device, phone: Device, chromium: Browser, theme: str, width: int):
-    pair(laptop, phone)
-    other = next(row["device_id"] for row in laptop.do("devices") if not row["this"])
-    options = {"color_scheme": theme, "viewport": {"width": width, "height": 900}}
-    with signed_in(chromium, laptop, **options) as tab:
-        findings = {}
-        for path in (
-            "/devices",
-            "/devices/leave",
-            f"/devices/{other}/remove",
-            "/health",
-            "/health/verify",
-            "/devices/pair",
-        ):
-            open_page(tab, path)
-            findings[path] = axe_findings(tab)
-            assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
-        for way in ("code", "token"):
-            tab.page.click(f"[value={way}]")
-            findings[way] = axe_findings(tab)
-            tab.page.click("[value=cancel]")
-        findings["ended"] = axe_findings(tab)
-        assert not any(findings.values()), findings

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
 from daemon.formats.importing import FILE_BYTES_MAX
 from tests.support.browser import WEB, Tab, browser, signed_in
 from tests.support.devices import Device, MakeDevice
+from tests.support.page_faults import axe_findings
 
 pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
 
@@ -37,12 +37,6 @@ def chromium() -> Iterator[Browser]:
 @pytest.fixture
 def laptop(device: MakeDevice) -> Device:
     return device("laptop", **WEB)
-
-
-def axe_findings(tab: Tab) -> list[str]:
-    """Return what axe-core finds on the page as it is now."""
-    violations = Axe().run(tab.page).response["violations"]
-    return [f"{finding['id']}: {finding['nodes'][0]['html']}" for finding in violations]
 
 
 def drop(tab: Tab, name: str, text: str) -> None:
@@ -124,7 +118,7 @@ def test_a_long_import_shows_how_far_it_is(laptop: Device, chromium: Browser):
         tab.page.wait_for_selector("#shown")
         tab.page.click("button:text('Import')")
         tab.page.wait_for_selector("#working progress[max]", state="attached")
-        assert axe_findings(tab) == []
+        assert axe_findings(tab.page) == []
         tab.page.wait_for_selector("#imported .good")
         assert "12000 tasks" in tab.page.inner_text("#imported .good").replace(",", "")
         assert tab.complaints == []
@@ -142,25 +136,3 @@ def test_a_file_comes_in_without_scripts(laptop: Device, chromium: Browser, tmp_
     page.wait_for_selector("#shown")
     page.click("button:text('Import')")
     page.wait_for_selector("#imported .good")
-
-
-@pytest.mark.parametrize("width", [360, 768, 1440])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(laptop: Device, chromium: Browser, theme: str, width: int):
-    options = {"color_scheme": theme, "viewport": {"width": width, "height": 900}}
-    with signed_in(chromium, laptop, **options) as tab:
-        page = tab.page
-        findings = [axe_findings(tab)]
-        drop(tab, "todo.txt", "Call Ana\n")
-        page.wait_for_selector("#shown")
-        findings.append(axe_findings(tab))
-        page.click("button:text('Import')")
-        page.wait_for_selector("#imported")
-        findings.append(axe_findings(tab))
-        drop(tab, "photo.jpg", "no list")
-        page.wait_for_selector("#toast p")
-        findings.append(axe_findings(tab))
-        page.goto(f"{page.evaluate('location.origin')}/start")
-        findings.append(axe_findings(tab))
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert findings == [[]] * 5

@@ -6,11 +6,11 @@ Never repeats what tests/daemon/web asks without a browser.
 from collections.abc import Iterator
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
-from tests.support.browser import WEB, Tab, browser, propose, signed_in
+from tests.support.browser import WEB, browser, propose, signed_in
 from tests.support.devices import Device, MakeDevice
+from tests.support.page_faults import axe_findings
 
 pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
 
@@ -24,12 +24,6 @@ def chromium() -> Iterator[Browser]:
 @pytest.fixture
 def laptop(device: MakeDevice) -> Device:
     return device("laptop", **WEB)
-
-
-def axe_findings(tab: Tab) -> list[str]:
-    """Return what axe-core finds on the page as it is now."""
-    violations = Axe().run(tab.page).response["violations"]
-    return [f"{finding['id']}: {finding['nodes'][0]['html']}" for finding in violations]
 
 
 def test_a_key_opens_the_form_that_changes_a_proposal_first(laptop: Device, chromium: Browser):
@@ -61,7 +55,7 @@ def test_a_selection_is_confirmed_and_an_edit_stays_while_the_page_follows(lapto
     with signed_in(chromium, laptop) as tab:
         tab.page.click("text=Review details")
         tab.page.wait_for_selector("#verdicts", state="attached")
-        assert axe_findings(tab) == []
+        assert axe_findings(tab.page) == []
         tab.page.uncheck(f"#i-{first} [type=checkbox]")
         tab.page.uncheck(f"#i-{second} [type=checkbox]")
         tab.page.click(f"#e-{second} summary")
@@ -82,9 +76,9 @@ def test_a_selection_is_confirmed_and_an_edit_stays_while_the_page_follows(lapto
             tab.page.wait_for_selector(f"#i-{item}", state="detached")
         tab.page.click(f"#e-{second} button")
         tab.page.wait_for_selector(f"#i-{second}", state="detached")
-        assert axe_findings(tab) == []
+        assert axe_findings(tab.page) == []
         tab.page.goto(f"{tab.page.evaluate('location.origin')}/decisions")
-        assert axe_findings(tab) == []
+        assert axe_findings(tab.page) == []
         tab.page.locator("button", has_text="Take back").first.click()
         tab.page.wait_for_selector("#outcome :text('waits again')")
         assert tab.complaints == []

@@ -1,0 +1,54 @@
+"""Every state of the page at three widths in both themes: axe-core finds nothing, nothing runs or sticks out.
+
+Never compares pictures: `make look` takes them for a person to look at.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.e2e.page.states.new_journal import new_world, states_of_new_journal
+from tests.e2e.page.states.state import THEMES, WIDTHS, Look, State, World, looks
+from tests.e2e.page.states.used_journal import USED_STATES, used_world
+from tests.support.browser import browser
+from tests.support.page_faults import axe_findings, faults_of_shape
+
+pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as running:
+        yield running
+
+
+def faults_at(look: Look) -> list[str]:
+    """Return what is wrong, of which each rule is asked at the looks that can differ in it.
+
+    Shapes follow the width and contrast the theme alone; no colour of the page depends on the width.
+    """
+    if look.theme == THEMES[0]:
+        findings = axe_findings(look.page) if look.width == WIDTHS[0] else []
+        return [*look.complaints, *findings, *faults_of_shape(look.page)]
+    return axe_findings(look.page, "color-contrast") if look.width == WIDTHS[-1] else []
+
+
+def faults_by_look(chromium: Browser, world: World, states: list[State]) -> dict[str, list[str]]:
+    """Return what is wrong, by state, width and theme."""
+    faults = {
+        f"{look.state.name} {look.width} {look.theme}": faults_at(look)
+        for look in looks(chromium, world, states)
+    }
+    return {name: faults_there for name, faults_there in faults.items() if faults_there}
+
+
+def test_a_new_journal_can_be_read_in_every_state(chromium: Browser, tmp_path: Path):
+    with new_world(tmp_path) as world:
+        assert faults_by_look(chromium, world, states_of_new_journal(tmp_path)) == {}
+
+
+def test_a_journal_with_a_past_can_be_read_in_every_state(chromium: Browser, tmp_path: Path):
+    with used_world(tmp_path) as world:
+        assert faults_by_look(chromium, world, USED_STATES) == {}
