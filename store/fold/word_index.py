@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import apsw
+import msgspec
 
 from store.fold.entity_state import EntityState, load_state
 from store.fold.lone_creation import LoneCreation
@@ -37,6 +38,8 @@ _NAMED = ("label", "category")
 _TOKENS = "unicode61 remove_diacritics 2"
 _INSERT = "INSERT INTO search (rowid, name, title, text, tags, label) VALUES (?, ?, ?, ?, ?, ?)"
 _ROWS_AT_ONCE = 1000
+_UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError, LookupError)
+"""What `load_state` raises for bytes that `dump_state` did not return."""
 
 
 class IndexedWords(NamedTuple):
@@ -138,17 +141,20 @@ def index_faults(db: apsw.Connection) -> list[Sentence]:
 
 def _differences(db: apsw.Connection) -> list[Sentence]:
     """Compare the index word for word with one that is built anew."""
+    differs = sentence("verify-index-differs", "the index of words does not match the entities")
     columns = "name, title, text, tags, label, content = ''"
     db.execute(f"CREATE VIRTUAL TABLE temp.again USING fts5 ({columns}, tokenize = '{_TOKENS}')")
     try:
-        _fill(db, _INSERT.replace("search", "temp.again"))
+        try:
+            _fill(db, _INSERT.replace("search", "temp.again"))
+        except _UNREADABLE:
+            return [differs]
         db.execute("CREATE VIRTUAL TABLE temp.kept USING fts5vocab ('main', 'search', 'instance')")
         db.execute("CREATE VIRTUAL TABLE temp.made USING fts5vocab ('temp', 'again', 'instance')")
         cursor, new_cursor = (db.execute(f"SELECT * FROM temp.{name}") for name in ("kept", "made"))
         same = all(kept_word == made_word for kept_word, made_word in zip_longest(cursor, new_cursor))
         cursor.close()
         new_cursor.close()
-        differs = sentence("verify-index-differs", "the index of words does not match the entities")
         return [] if same else [differs]
     finally:
         for name in ("kept", "made", "again"):
@@ -167,5 +173,6 @@ def _documents(db: apsw.Connection, after: int) -> Iterator[tuple[int, IndexedWo
     rows: Any = db.execute(
         "SELECT no, id, state FROM entity WHERE no > ? ORDER BY no LIMIT ?", (after, _ROWS_AT_ONCE)
     )
-    for no, entity, state in rows:
+    # All at once: a statement that an unreadable row leaves open would lock the tables that are dropped then.
+    for no, entity, state in rows.fetchall():
         yield no, words_of_entity(entity, load_state(state))

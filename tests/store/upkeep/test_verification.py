@@ -229,6 +229,8 @@ TABLES: list[tuple[str, str]] = [
         "UPDATE entity SET state = CAST(replace(state, 'short', 'shirt') AS BLOB) WHERE no = 1",
         "the stored values of state differ from what the log folds to",
     ),
+    ("UPDATE entity SET state = x'80' WHERE no = 1", "the stored values of state differ from"),
+    ("UPDATE entity SET state = x'' WHERE no = 1", "the stored values of state differ from"),
     ("UPDATE entity SET visible = 0 WHERE no = 1", "the stored values of visible differ from"),
     ("UPDATE entity SET kind = 'label' WHERE no = 2", "the stored values of kind differ from"),
     ("UPDATE entity SET made_ms = 1 WHERE no = 2", "the stored values of made_ms differ from"),
