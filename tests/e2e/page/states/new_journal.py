@@ -98,7 +98,7 @@ _REFUSED = [
     State(
         "task-new-refused",
         "/tasks/new",
-        filled({"[name=title]": "Renew the passport", "[name=due]": "some day"}, "main .main", ".refusal"),
+        filled({"[name=title]": "Renew the passport", "[name=due]": "some day"}, "main .main", "main .fault"),
     ),
 ]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, ConsoleMessage, Page
+from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page
 
 from tests.support.browser import sign_in_address
 from tests.support.devices import Device
@@ -100,9 +100,15 @@ def _complaints_of(page: Page) -> list[str]:
         if message.type == "error" and "responded with a status" not in message.text:
             complaints.append(message.text)
 
+    def hear_dialog(dialog: Dialog) -> None:
+        # A form in which something was typed asks before it is left.
+        if dialog.type != "beforeunload":
+            complaints.append(f"a dialog: {dialog.message}")
+        dialog.accept()
+
     page.on("console", hear)
     page.on("pageerror", lambda fault: complaints.append(str(fault)))
-    page.on("dialog", lambda dialog: complaints.append(f"a dialog: {dialog.message}"))
+    page.on("dialog", hear_dialog)
     return complaints
 
 
