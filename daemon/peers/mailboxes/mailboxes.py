@@ -226,7 +226,8 @@ class Mailboxes:
         if visit is None:
             return
         feed_end = self._db.feed_end
-        may_write = write_now or await self._is_due(opened)
+        # A look that only reads would find a place well that can no longer be written to.
+        may_write = write_now or opened.trouble is not None or await self._is_due(opened)
         try:
             comparisons = await visit.run(may_write=may_write)
             await visit.write_for_newcomers(newcomers)
