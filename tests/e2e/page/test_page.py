@@ -269,13 +269,15 @@ def test_a_key_decides_nothing_that_is_out_of_sight(laptop: Device, chromium: Br
         propose(laptop, f"Task {number}")
     with signed_in(chromium, laptop) as tab:
         tab.page.set_viewport_size({"width": 800, "height": 300})
-        tab.page.evaluate("document.activeElement.blur(); scrollTo(0, document.body.scrollHeight)")
+        tab.page.evaluate("document.activeElement.blur()")
+        tab.page.locator(".item[data-item]").last.evaluate("item => item.scrollIntoView({ block: 'center' })")
         in_sight = tab.page.evaluate(
             """[...document.querySelectorAll(".item[data-item]")].filter((item) => {
                 const { top, bottom } = item.getBoundingClientRect();
                 return top >= 0 && bottom <= innerHeight;
             }).map((item) => item.dataset.item)"""
         )
+        assert in_sight
         assert tab.page.locator(".item[data-item]").first.get_attribute("data-item") not in in_sight
         tab.page.keyboard.press("y")
         tab.outcome("Confirmed")
