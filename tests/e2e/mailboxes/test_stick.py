@@ -70,7 +70,8 @@ def carry(stick: Stick, device: Device, other: Device) -> None:
 def trouble(device: Device) -> str | None:
     """Return what is wrong with the stick after a look; `placet doctor` must say the same."""
     words: str | None = device.do("mailbox", "check", "stick")["trouble"]
-    diagnosis = device.run("doctor").out
+    # Long lines are wrapped.
+    diagnosis = " ".join(device.run("doctor").out.split())
     assert ("mailbox stick is looked into" in diagnosis) == (words is None), diagnosis
     assert words is None or words in diagnosis
     return words
