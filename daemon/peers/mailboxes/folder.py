@@ -135,10 +135,10 @@ class FolderCarrier:
         mine: list[os.DirEntry[str]] = []
         others: list[os.DirEntry[str]] = []
         for entry in _entries_of(self._own):
-            if names.begins_with_tag(entry.name, first):
-                mine.append(entry)
-            elif len(others) < LISTED_MAX and not entry.name.startswith("."):
-                others.append(entry)
+            # Anybody who sees a member's tag can name any number of files after it.
+            candidates = mine if names.begins_with_tag(entry.name, first) else others
+            if len(candidates) < LISTED_MAX and not entry.name.startswith("."):
+                candidates.append(entry)
         folders_left = FOLDERS_MAX
         for entry in (*_files_first(mine), *_files_first(others)):
             if names.is_blob_name(entry.name):
