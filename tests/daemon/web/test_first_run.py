@@ -52,15 +52,15 @@ async def page(tmp_path: Path) -> AsyncIterator[FirstRunPage]:
 async def test_the_steps_are_marked_as_they_are_done(page: FirstRunPage, path: str):
     text = (await page.ask(path)).text
     assert "It needs a task first." in text
-    assert text.count('"mark good"') == 0
+    assert text.count('"mark green"') == 0
     task = await page.add(HOSTILE)
     text = (await page.ask(path)).text
-    assert text.count('"mark good"') == 1
+    assert text.count('"mark green"') == 1
     assert f'<option value="{task}">&lt;script&gt;' in text
     assert "\u202e" not in text
     await page.store.write(lambda tx: lifecycle.create_agent(tx, task, "rules"))
     text = (await page.ask("/start")).text
-    assert text.count('"mark good"') == 2
+    assert text.count('"mark green"') == 2
     assert "Show me an example" not in text
     assert "Next: pair a second device" in (await page.ask("/")).text
 
