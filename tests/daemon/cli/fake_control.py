@@ -129,11 +129,17 @@ class FakeControl:
         self._end.set()
         server = self._runner.server
         assert server is not None
+        transports = [connection.transport for connection in server.connections]
         await self._runner.cleanup()
         # A connection that was being accepted at that moment is known only now.
         if accepting := asyncio.all_tasks() - {asyncio.current_task()}:
             await asyncio.wait(accepting, timeout=LIMIT_S)
+        transports += [connection.transport for connection in server.connections]
         await server.shutdown(1)
+        # A command that was ended while it read leaves an answer behind that nobody takes.
+        for transport in transports:
+            if transport is not None:
+                transport.abort()
         await asyncio.sleep(0)
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
