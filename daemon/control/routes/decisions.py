@@ -62,7 +62,8 @@ Hashes = dict[EntityId | str, bytes]
 class PendingQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Whose proposals: one task's, one agent's, or all. `expired`: those not decided in time, instead.
 
-    Of all, those that are beyond the budget of their agent are marked as `held_back`.
+    Of all, those that are beyond the budget of their agent are marked as `held_back`. `task` may also be the
+    `task_id` of a proposal that waits, even if that task was removed, or if it is the id of an agent.
 
     `agent` is the name of an agent of another maker, an agent's id, or the task of one.
     Of expired ones, at most 200 are listed, the last to expire first.
@@ -154,8 +155,7 @@ class DecisionRoutes:
         ]
 
     def _pending_items(self, snapshot: Snapshot, call: Call[Nothing, PendingQuery]) -> list[PendingItem]:
-        task = call.query.task
-        about = None if not task else entities.find_task(snapshot, task).id
+        about = _task_of_items(snapshot, call.query.task, self._now_ms()) if call.query.task else None
         proposer = None if not call.query.agent else id_to_text(find_any_agent(snapshot, call.query.agent))
         if call.query.expired:
             items = waiting_items.list_expired_items(snapshot, self._now_ms(), about)
@@ -244,6 +244,14 @@ def _require_fit_for_set(body: Decide) -> None:
         raise usage_error(
             sentence("verdict-names-items", "undo and reopen need items: a set means what is pending")
         )
+
+
+def _task_of_items(snapshot: Snapshot, ref: str, now_ms: int) -> EntityId:
+    """Return the task that `ref` names, or what proposals that wait give as their task under this full id."""
+    named = entities.entity_by_full_id(snapshot, ref)
+    if named is not None and snapshot.open_items(now_ms, named.id):
+        return named.id
+    return entities.find_task(snapshot, ref).id
 
 
 def _hashes(snapshot: Snapshot, body: Decide) -> Hashes:

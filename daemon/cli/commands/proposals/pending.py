@@ -5,6 +5,7 @@ Never decides.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
@@ -109,9 +110,8 @@ def _what_next(items: Sequence[PendingItemJson]) -> str:
 def _largest_set(items: Sequence[PendingItemJson]) -> str:
     """Return the id of the set with the most pending items; "" if no set has more than one."""
     pending = (item for item in items if item.get("status") == "pending" and not item.get("disputed"))
-    sets = [str(item.get("set_id") or "") for item in pending]
-    full_set = max(sets, key=sets.count, default="")
-    return full_set if sets.count(full_set) > 1 else ""
+    counts = Counter(str(item.get("set_id") or "") for item in pending)
+    return next((full_set for full_set, count in counts.most_common(1) if count > 1), "")
 
 
 def _titles(items: Sequence[PendingItemJson]) -> dict[str, str]:

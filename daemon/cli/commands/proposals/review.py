@@ -11,7 +11,7 @@ import click
 
 from daemon.cli.api import client
 from daemon.cli.api.client import percent_encode
-from daemon.cli.api.command_error import EXIT_DONE, CommandError
+from daemon.cli.api.command_error import EXIT_DONE, EXIT_NOT_FOUND, CommandError
 from daemon.cli.commands.proposals.ask_review import AskReview
 from daemon.cli.commands.proposals.decide import DECISION_TIMEOUT_S
 from daemon.cli.commands.proposals.edited_arguments import edit_in_editor
@@ -175,12 +175,13 @@ class _Session:
 
     def _show_current(self) -> bool:
         """Draw the item as it is now, and return whether it is still open."""
-        answer = client.get(_PENDING, self._query)
+        item = self._review.current
+        # Thousands may wait on other tasks: what is drawn beside the item is about the same one.
+        answer = _waiting_on(item.get("task_id") or "")
         now: dict[str, PendingItemJson] = {listed["item_id"]: listed for listed in answer.json}
         self._display = self._output.display(answer)
-        item = self._review.current
         if item["item_id"] not in now:
-            short = escape(short_ids_of(self._review.items, "item_id")[item["item_id"]])
+            short = escape(self._review.short_ids[item["item_id"]])
             self._note(_("{item} no longer waits: see placet decisions").format(item=short))
             self._review.mark_gone(item["item_id"])
             self._review.go_forward()
@@ -321,6 +322,16 @@ class _Session:
         """Ask a question and return whether the answer is y; keys that were typed before it do not count."""
         self._keys.discard_pending()
         return self._keys.read_key(question).lower() == "y"
+
+
+def _waiting_on(task: str) -> client.ApiAnswer:
+    """Return what waits on a task, by its id; nothing if it was removed, or nothing waits there."""
+    try:
+        return client.get(_PENDING, {"task": task})
+    except CommandError as refusal:
+        if refusal.exit_status != EXIT_NOT_FOUND:
+            raise
+        return client.ApiAnswer([], "")
 
 
 def _task(ref: str) -> TaskJson | None:

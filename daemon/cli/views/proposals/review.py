@@ -45,7 +45,7 @@ _EVIDENCE_CHARS_MAX: Final = 300
 def review_page(
     review: ReviewProgress, task: TaskJson | None, others: Sequence[PendingItemJson], display: Display
 ) -> Iterator[str]:
-    """Draw the item that the review is at; `others` are all proposals that are open now."""
+    """Draw the item that the review is at; `others` are the proposals that are open on its task now."""
     item = review.current
     width = min(display.width, WIDTH_MAX)
     place = _("{at} of {count}").format(at=review.position + 1, count=len(review))
@@ -59,7 +59,7 @@ def review_page(
         yield from wrap_lines(escape(summary_words(item)), width)
         for line in _detail_lines(item, task or {}, others, width - len(_INDENT), display):
             yield _INDENT + line
-    short = escape(short_ids_of(review.items, "item_id").get(str(item.get("item_id")), ""))
+    short = escape(review.short_ids.get(str(item.get("item_id")), ""))
     fate = f"{set_heading(item, display)} {display.symbol('·')} {_('item {id}').format(id=short)}"
     yield from (_INDENT + display.paint(line, "dim") for line in wrap_lines(fate, width - len(_INDENT)))
 

@@ -5,9 +5,10 @@ Never asks anybody and decides nothing: it keeps the place.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from daemon.cli.wording.proposals import question_id, without_other_answers
+from daemon.cli.wording.short_ids import short_ids_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ class ReviewProgress:
 
     def __init__(self, items: Sequence[PendingItemJson]) -> None:
         self.items = without_other_answers(items)
+        self.short_ids: Final = short_ids_of(self.items, "item_id")
         self.position = 0
         self.decided: dict[str, str] = {}
         self.gone: set[str] = set()

@@ -14,7 +14,9 @@ import pytest
 
 from daemon.agents.deciding.decision_commit import person_decision_write
 from daemon.agents.deciding.decision_result import DecisionResult
-from daemon.agents.person import lifecycle
+from daemon.agents.outside import proposals
+from daemon.agents.outside.proposals import NewProposals, ProposedChange
+from daemon.agents.person import external_agents, lifecycle
 from daemon.agents.proposing.baseline import baseline_of
 from daemon.agents.proposing.call_handler import ToolCallHandler
 from daemon.agents.proposing.change_set_builder import ProposalLimits
@@ -88,6 +90,24 @@ async def test_what_is_beyond_the_budget_is_marked_unless_a_task_is_named(tmp_pa
     assert [item["held_back"] for item in of_task] == [False] * 3
     assert await decide(api, items=[items[2]]) == ["applied"]
     await api.stop()
+
+
+async def test_what_an_agent_proposes_beside_no_task_is_listed_under_what_its_items_call_their_task(
+    decisive: Api,
+):
+    def make_agent(tx: Transaction) -> EntityId:
+        agent = external_agents.add_external_agent(tx, "Claude", "all")
+        change = ProposedChange("add_task", {"title": "Call Ana"}, "She asks for it.")
+        proposals.propose(tx, agent, None, NewProposals("x", [change], "k"), ProposalLimits())
+        return agent
+
+    agent = id_to_text(await decisive.store.write(make_agent))
+    (listed,) = (await decisive.ask("GET", "/v1/pending")).json
+    assert listed["task_id"] == agent
+    path = f"/v1/pending?task={agent}"
+    assert (await decisive.ask("GET", path)).json == [listed]
+    await decide(decisive, "rejected", items=[listed["item_id"]])
+    assert (await decisive.ask("GET", path)).status == 404
 
 
 async def test_the_history_is_told_newest_first_in_pages_and_by_task(decisive: Api):

@@ -298,6 +298,21 @@ def test_what_was_decided_elsewhere_meanwhile_is_passed_over(home: Path, control
         assert "2 are left" in shown_terminal.end("q")
 
 
+def test_only_what_waits_on_the_task_of_an_item_is_read_for_it(home: Path, control: FakeControl):
+    other = "d4" * 16
+    control.answers(PENDING, [_item(), _item(OTHER, task_id=other)])
+    control.answers(PENDING, [_item()])
+    control.refuses(PENDING, 404, "not_found", "the task was removed")
+    control.answers(PENDING, [])
+    control.answers(SHOW, examples.task())
+    with terminal(home, "review") as shown_terminal:
+        assert "1 of 2" in shown_terminal.until(_NEXT)
+        # Its task was removed meanwhile: it waits no more.
+        assert "no longer waits" in shown_terminal.end("s")
+    targets = [request.target for request in control.asked(PENDING)]
+    assert targets[:3] == ["/v1/pending", f"/v1/pending?task={TASK}", f"/v1/pending?task={other}"]
+
+
 def test_what_the_daemon_showed_is_what_the_decision_is_about(home: Path, control: FakeControl):
     control.answers(PENDING, [_item(args_hash="cd" * 32)])
     control.answers(SHOW, examples.task())
