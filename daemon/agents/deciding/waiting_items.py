@@ -4,7 +4,7 @@ Never writes, and never shows a model's words as the summary.
 """
 
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -198,9 +198,13 @@ def _creation_order(state: ItemState) -> tuple[int, str, int, int]:
 
 def _set_number(occurrence: Occurrence) -> int:
     """Return the number of the occurrence's set in its run: the sets of one run have the same time."""
-    numbers = range(CHANGE_SETS_MAX)
-    sets = [change_set_id(occurrence.run_key, number, occurrence.task) for number in numbers]
-    return sets.index(occurrence.change_set) if occurrence.change_set in sets else CHANGE_SETS_MAX
+    return _numbers_of_sets(occurrence.run_key, occurrence.task).get(occurrence.change_set, CHANGE_SETS_MAX)
+
+
+@lru_cache(maxsize=64)
+def _numbers_of_sets(run_key: str, task: EntityId) -> dict[EntityId, int]:
+    """Return the number of each set that a run can make, by its id; the items of a run follow each other."""
+    return {change_set_id(run_key, number, task): number for number in range(CHANGE_SETS_MAX)}
 
 
 def _newest_occurrence(item: Item) -> Occurrence:
