@@ -14,13 +14,13 @@ SILENT_MS = 90 * 86_400_000
 
 
 class DropView(NamedTuple):
-    """A drop in sight that this device has read.
+    """A drop in sight that this device has read, under all its names: a carrier may have made copies.
 
     It `brings` commits, which rest on others, its `needs`. `readers` are the tags of the keys that it is
     sealed to.
     """
 
-    name: str
+    names: tuple[str, ...]
     brings: int
     needs: int
     readers: frozenset[bytes]
@@ -44,7 +44,7 @@ class MemberView(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The commits to write, in the order of their bits, for all of `readers`; and the drops to delete."""
+    """The commits to write, in the order of their bits, for all of `readers`; and the names to delete."""
 
     write: int
     readers: frozenset[bytes]
@@ -104,5 +104,6 @@ def plan(members: Collection[MemberView], drops: Collection[DropView]) -> Plan:
     lacked = 0
     for member in active:
         lacked |= member.lacks
-    clear = [drop.name for drop in drops if not drop.brings & lacked] if active else []
+    idle = [drop for drop in drops if not drop.brings & lacked] if active else []
+    clear = [name for drop in idle for name in drop.names]
     return Plan(write, frozenset(member.reader for member in active), clear)

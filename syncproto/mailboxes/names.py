@@ -57,9 +57,15 @@ def have_name(sender: bytes, holder: bytes) -> str:
     return f"{sender.hex()}-{holder.hex()}{HAVE_ENDING}"
 
 
+def tag_in(name: str, tags: Collection[str]) -> str | None:
+    """Return with which tag of a device a name begins, in letters of either case; None if with none."""
+    beginning = name[: 2 * TAG_BYTES].casefold()
+    return beginning if beginning in tags else None
+
+
 def begins_with_tag(name: str, tags: Collection[str]) -> bool:
     """Return whether a name begins with the tag of a device, in letters of either case."""
-    return name[: 2 * TAG_BYTES].casefold() in tags
+    return tag_in(name, tags) is not None
 
 
 def is_blob_name(name: str) -> bool:

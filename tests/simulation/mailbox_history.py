@@ -154,14 +154,21 @@ class History:
                     progress = True
 
     def drops_of(self, device: Device) -> list[DropView]:
+        names: dict[Blob, list[str]] = {}
+        for name, drop in device.view.items():
+            if (
+                drop is not None
+                and not drop.is_have
+                and self.is_known(device, drop.sender)
+                and device.key in drop.readers - drop.spoiled_for
+                and not drop.commits & ~device.held
+            ):
+                names.setdefault(drop, []).append(name)
         return [
-            DropView(name, drop.commits, drop.needs | self.admission_of(device, drop.sender), drop.readers)
-            for name, drop in device.view.items()
-            if drop is not None
-            and not drop.is_have
-            and self.is_known(device, drop.sender)
-            and device.key in drop.readers - drop.spoiled_for
-            and not drop.commits & ~device.held
+            DropView(
+                tuple(same), drop.commits, drop.needs | self.admission_of(device, drop.sender), drop.readers
+            )
+            for drop, same in names.items()
         ]
 
     def admission_of(self, device: Device, no: int) -> int:

@@ -53,19 +53,19 @@ def test_bits_and_their_positions_are_the_same_thing(positions: set[int]):
 
 
 def test_a_drop_counts_only_for_whom_it_is_sealed():
-    drop = DropView("d", brings=0b11, needs=0, readers=frozenset({A}))
+    drop = DropView(("d",), brings=0b11, needs=0, readers=frozenset({A}))
     assert exchange_rule.plan([MemberView(A, 0b11, 0)], [drop]).write == 0
     assert exchange_rule.plan([MemberView(B, 0b11, 0)], [drop]).write == 0b11
 
 
 def test_a_drop_that_rests_on_what_is_nowhere_counts_for_nothing():
-    drops = [DropView("c", 0b100, 0b010, frozenset({A})), DropView("b", 0b010, 0b001, frozenset({A}))]
+    drops = [DropView(("c",), 0b100, 0b010, frozenset({A})), DropView(("b",), 0b010, 0b001, frozenset({A}))]
     assert exchange_rule.plan([MemberView(A, 0b110, 0)], drops).write == 0
     assert exchange_rule.plan([MemberView(A, 0b111, 0)], drops).write == 0b111
 
 
 def test_a_drop_is_cleared_up_once_every_active_member_has_it():
-    drop = DropView("d", 0b11, 0, frozenset({A, B}))
+    drop = DropView(("d",), 0b11, 0, frozenset({A, B}))
     assert exchange_rule.plan([MemberView(A, 0, 0), MemberView(B, 0b10, 0)], [drop]).clear == []
     assert exchange_rule.plan([MemberView(A, 0, 0), MemberView(B, 0, 0)], [drop]).clear == ["d"]
     silent = exchange_rule.plan([MemberView(A, 0, 0), MemberView(B, 0b11, SILENT_MS)], [drop])
@@ -73,5 +73,5 @@ def test_a_drop_is_cleared_up_once_every_active_member_has_it():
 
 
 def test_a_device_that_sees_nobody_touches_nothing():
-    drop = DropView("d", 0b11, 0, frozenset({A}))
+    drop = DropView(("d",), 0b11, 0, frozenset({A}))
     assert exchange_rule.plan([MemberView(A, 0b11, SILENT_MS)], [drop]) == (0, frozenset(), [])

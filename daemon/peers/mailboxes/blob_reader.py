@@ -49,8 +49,9 @@ class HaveView(NamedTuple):
 class BlobView(NamedTuple):
     """A blob that was looked at: its mark then, whose it is, and what is in it, as far as this device knows.
 
-    Of a drop that was taken, `brings` and `needs` are bits by feed position. `digest` is SHA-256 of a have,
-    and of a drop that this device left; of a blob that could not be used, what this device knew then.
+    Of a drop that was taken, `brings` and `needs` are bits by feed position. `digest` is SHA-256 of the blob,
+    no bytes if it was gone; copies under other names share all but the mark. `knew` marks what this device
+    knew when a blob could not be used.
     """
 
     mark: str
@@ -58,6 +59,7 @@ class BlobView(NamedTuple):
     sender: DeviceId | None = None
     readers: frozenset[bytes] = frozenset()
     digest: bytes = b""
+    knew: bytes = b""
     brings: int = 0
     needs: int = 0
     have: HaveView | None = None

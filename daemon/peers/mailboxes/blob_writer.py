@@ -253,6 +253,6 @@ class BlobWriter:
             own = self._own.signer.device
             digest = hashlib.sha256(blob).digest()
             self._knowledge.views[name] = BlobView(
-                f"own-{len(blob)}", BlobStatus.DROP, own, tags, digest, brings, needs
+                f"own-{len(blob)}", BlobStatus.DROP, own, tags, digest, brings=brings, needs=needs
             )
             yield name

@@ -58,7 +58,7 @@ class Carrier(Protocol):
         """Return the blobs that are there, in no order, at most LISTED_MAX.
 
         A place that anybody can fill must not leave out those whose names begin with one of `first`, tags in
-        small letters, for the sake of others.
+        small letters, for the sake of others, nor those of one tag for the sake of another one.
         """
 
     async def get(self, name: str, bytes_max: int) -> bytes | None:

@@ -7,7 +7,8 @@ import asyncio
 import errno
 import os
 import stat
-from collections.abc import Callable, Collection, Iterator
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
@@ -17,6 +18,8 @@ from store.sentence import sentence
 from syncproto.mailboxes import names
 
 T = TypeVar("T")
+
+_Candidate = tuple[str, "os.DirEntry[str]"]
 
 END_WITHIN_S = 5.0
 FOLDERS_MAX = 1000
@@ -130,26 +133,21 @@ class FolderCarrier:
                 break
         return blobs
 
-    def _candidates(self, first: Collection[str]) -> "Iterator[tuple[str, os.DirEntry[str]]]":
-        """Yield what is called as a blob is, with its path: first what begins with a tag, then the rest."""
-        mine: list[os.DirEntry[str]] = []
+    def _candidates(self, first: Collection[str]) -> "Iterator[_Candidate]":
+        """Yield what is called as a blob is, with its path: first what begins with a tag, then the rest.
+
+        Anybody who sees a member's tag can name any number of files after it, so members take turns.
+        """
+        by_tag: dict[str, list[os.DirEntry[str]]] = {tag: [] for tag in first}
         others: list[os.DirEntry[str]] = []
         for entry in _entries_of(self._own):
-            # Anybody who sees a member's tag can name any number of files after it.
-            candidates = mine if names.begins_with_tag(entry.name, first) else others
-            if len(candidates) < LISTED_MAX and not entry.name.startswith("."):
+            tag = names.tag_in(entry.name, first)
+            most = LISTED_MAX if tag is None else LISTED_MAX // len(by_tag)
+            candidates = others if tag is None else by_tag[tag]
+            if len(candidates) < most and (tag is not None or _may_be_of_device(entry.name)):
                 candidates.append(entry)
-        folders_left = FOLDERS_MAX
-        for entry in (*_files_first(mine), *_files_first(others)):
-            if names.is_blob_name(entry.name):
-                yield entry.name, entry
-            elif not entry.is_dir(follow_symlinks=False):
-                continue
-            elif names.begins_with_tag(entry.name, first) or folders_left:
-                folders_left -= not names.begins_with_tag(entry.name, first)
-                for inner in _entries_of(Path(entry.path)):
-                    if names.is_blob_name(inner.name):
-                        yield f"{entry.name}/{inner.name}", inner
+        yield from _in_turn([_expand(entries) for entries in by_tag.values()])
+        yield from _expand(others, FOLDERS_MAX)
 
     def _read(self, name: str, bytes_max: int) -> bytes | None:
         try:
@@ -191,8 +189,33 @@ def _entries_of(folder: Path) -> "Iterator[os.DirEntry[str]]":
         yield from entries
 
 
-def _files_first(entries: "list[os.DirEntry[str]]") -> "list[os.DirEntry[str]]":
-    return sorted(entries, key=lambda entry: not names.is_blob_name(entry.name))
+def _may_be_of_device(name: str) -> bool:
+    """Return whether a name can be that of a blob, or of a device's folder, which has no ending."""
+    return not name.startswith(".") and ("." not in name or names.is_blob_name(name))
+
+
+def _expand(entries: "list[os.DirEntry[str]]", folders_max: int | None = None) -> "Iterator[_Candidate]":
+    """Yield files that are called as blobs are, and then those in folders, at most so many of these."""
+    folders: list[os.DirEntry[str]] = []
+    for entry in entries:
+        if names.is_blob_name(entry.name):
+            yield entry.name, entry
+        elif len(folders) != folders_max and entry.is_dir(follow_symlinks=False):
+            folders.append(entry)
+    for folder in folders:
+        for inner in _entries_of(Path(folder.path)):
+            if names.is_blob_name(inner.name):
+                yield f"{folder.name}/{inner.name}", inner
+
+
+def _in_turn(sources: "Sequence[Iterator[_Candidate]]") -> "Iterator[_Candidate]":
+    """Yield one of each source in turn, until all are at their ends."""
+    waiting = deque(sources)
+    while waiting:
+        source = waiting.popleft()
+        if (candidate := next(source, None)) is not None:
+            yield candidate
+            waiting.append(source)
 
 
 def _ignore_outcome(thread: "asyncio.Future[T]") -> None:

@@ -5,6 +5,7 @@ Never deletes what this device has not read, unless its sender is at fault, and 
 
 import asyncio
 import hashlib
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, reduce
 from operator import or_
@@ -38,12 +39,15 @@ from syncproto.mailboxes.sealing_keys import PublicSealingKey
 
 STRANGERS_READ_MAX = 500
 """How many blobs are read in one visit whose names do not begin as those of members do."""
+USELESS_READ_MAX = 500
+"""How many blobs under the name of one member are read in one visit that are copies, or of no use."""
 REMOVED_KEPT_MS = 3_600_000
 """How long what a removed device left stays: it may go on writing, and would be answered at every look."""
 
 _MAY_OPEN_LATER = (BlobStatus.UNREADABLE, BlobStatus.FOREIGN, BlobStatus.REMOVED, BlobStatus.SEALED)
 
 _USELESS = (BlobStatus.UNREADABLE, BlobStatus.FOREIGN, BlobStatus.REMOVED)
+_NOT_GOOD = (*_USELESS, BlobStatus.SPOILED)
 
 log = structlog.get_logger("peers")
 
@@ -93,6 +97,10 @@ class MailboxVisit:
         self._knowledge = mailbox_knowledge
         self._shortfall = shortfall
         self._taken = self._written = self._deleted = 0
+        self._judged: dict[bytes, BlobView] = {}
+        """What is known of blobs, by SHA-256 of these: the names are the carrier's."""
+        self._useless_read = Counter[str]()
+        """How many reads of this visit were for nothing, by the member's tag in the name."""
 
     @property
     def counts(self) -> VisitCounts:
@@ -173,8 +181,8 @@ class MailboxVisit:
     async def _read_blobs(self, reading_keys: ReadingKeys, *, strangers_max: int) -> None:
         listed = {blob.name: blob for blob in await self._carrier.list_blobs(reading_keys.member_tags)}
         views = self._knowledge.views
-        for name in [name for name in views if name not in listed]:
-            del views[name]
+        self._judged = {view.digest: view for view in views.values() if view.digest}
+        await self._forget_gone(listed)
         await self._compare_own(listed)
         self._knowledge.bytes_used = sum(blob.size for blob in listed.values())
         new = self._choose_new(listed.values(), reading_keys, strangers_max)
@@ -182,13 +190,25 @@ class MailboxVisit:
             # A drop that rests on another one is looked at again once something was taken.
             taken_before = self._taken
             for blob in new:
-                await self._read_blob(blob, reading_keys)
+                await self._look_at(blob, reading_keys)
             if self._taken == taken_before:
                 break
-            new = [blob for blob in new if views[blob.name].status is BlobStatus.GAP]
+            gaps = {name for name, view in views.items() if view.status is BlobStatus.GAP}
+            new = [blob for blob in new if blob.name in gaps]
         gone = {member.device for member in self._removed}
         useless = [name for name, view in views.items() if view.status in _USELESS or view.sender in gone]
         self._knowledge.note_useless(useless, self._clock.now_ms())
+
+    async def _forget_gone(self, listed: Mapping[str, ListedBlob]) -> None:
+        """Forget what is not listed any more.
+
+        A full list may leave out what this device has just left, and it would leave that at each look.
+        """
+        views, own = self._knowledge.views, self._own.signer.device
+        for name in [name for name in views if name not in listed]:
+            is_own = views[name].status is BlobStatus.DROP and views[name].sender == own
+            if not (len(listed) >= LISTED_MAX and is_own and await self._carrier.get(name, 0) is not None):
+                del views[name]
 
     async def _compare_own(self, listed: Mapping[str, ListedBlob]) -> None:
         """Look whether what this device has just written is there as it was written.
@@ -206,9 +226,11 @@ class MailboxVisit:
         self, listed: Iterable[ListedBlob], reading_keys: ReadingKeys, strangers_max: int
     ) -> Sequence[ListedBlob]:
         """Return the blobs to read: those that are called as members call theirs, and some others."""
+        views = self._knowledge.views
         new = sorted(
             (blob for blob in listed if not self._is_known(blob)),
-            key=lambda blob: (blob.name.rpartition("/")[2], blob.name),
+            # What was never looked at comes first: nothing may keep it waiting for ever.
+            key=lambda blob: (blob.name in views, blob.name.rpartition("/")[2], blob.name),
         )
         tags = reading_keys.member_tags
         strangers = [blob for blob in new if not names.begins_with_tag(blob.name, tags)]
@@ -231,12 +253,13 @@ class MailboxVisit:
 
     def _is_known(self, blob: ListedBlob) -> bool:
         view = self._knowledge.views.get(blob.name)
-        if view is None or view.mark != blob.mark:
-            return False
+        return view is not None and view.mark == blob.mark and self._still_holds(view)
+
+    def _still_holds(self, view: BlobView) -> bool:
         # What was sealed to others, or by a stranger, may be for this device once it knows more.
         if view.status is BlobStatus.GAP:
-            return view.digest == self._feed_mark
-        return view.status not in _MAY_OPEN_LATER or view.digest == self._knowledge_digest
+            return view.knew == self._feed_mark
+        return view.status not in _MAY_OPEN_LATER or view.knew == self._knowledge_digest
 
     @property
     def _feed_mark(self) -> bytes:
@@ -249,28 +272,56 @@ class MailboxVisit:
         parts = [*sorted(self._members), b"removed", *gone, *(key.private for key in self._own.keys)]
         return hashlib.sha256(b"".join(parts)).digest()
 
-    async def _read_blob(self, listed: ListedBlob, reading_keys: ReadingKeys) -> None:
-        raw = await self._carrier.get(listed.name, ENVELOPE_BYTES_MAX)
-        if raw is None:
-            self._knowledge.views[listed.name] = BlobView(listed.mark, BlobStatus.UNREADABLE)
+    async def _look_at(self, listed: ListedBlob, reading_keys: ReadingKeys) -> None:
+        """Look at a blob. It is read unless that is known of its copies."""
+        views = self._knowledge.views
+        earlier = views.get(listed.name)
+        if earlier is not None and earlier.mark != listed.mark:
+            # Until it is read again, what lies there counts for nobody.
+            del views[listed.name]
+            earlier = None
+        view = None if earlier is None else self._find_judged(earlier.digest)
+        view = view or await self._read_blob(listed.name, reading_keys)
+        if view is None:
             return
-        opened = await asyncio.to_thread(blob_reader.open_blob, raw, reading_keys)
-        if isinstance(opened, BlobStatus):
-            view = BlobView(listed.mark, opened, digest=self._knowledge_digest)
-        elif opened.have is not None:
-            digest = hashlib.sha256(raw).digest()
-            view = BlobView(
-                listed.mark, BlobStatus.HAVE, opened.sender, opened.blob.readers, digest, have=opened.have
-            )
-        else:
-            view = await self._take_drop(listed.mark, opened)
-        self._knowledge.views[listed.name] = view
+        views[listed.name] = view._replace(mark=listed.mark)
         if view.status is BlobStatus.SPOILED:
             # Deleted, so that others put again what it stood for: they count it as sealed to this device.
             log.warning("a member left a blob that is no good", mailbox=self._name, blob=listed.name)
             await self._delete(listed.name)
 
-    async def _take_drop(self, mark: str, opened: OpenedBlob) -> BlobView:
+    async def _read_blob(self, name: str, reading_keys: ReadingKeys) -> BlobView | None:
+        """Read a blob, unless too much under the name of this member was read for nothing: then None."""
+        tag = names.tag_in(name, reading_keys.member_tags)
+        if tag is not None and self._useless_read[tag] >= USELESS_READ_MAX:
+            return None
+        raw = await self._carrier.get(name, ENVELOPE_BYTES_MAX)
+        digest = b"" if raw is None else hashlib.sha256(raw).digest()
+        # Whoever keeps the place may show one blob under any number of names.
+        view = self._find_judged(digest)
+        is_copy = view is not None
+        if view is None:
+            view = self._judged[digest] = await self._judge(raw, digest, reading_keys)
+        if tag is not None:
+            self._useless_read[tag] += is_copy or view.status in _NOT_GOOD
+        return view
+
+    def _find_judged(self, digest: bytes) -> BlobView | None:
+        """Return what is known of a blob by its digest, None if it has to be looked at."""
+        view = self._judged.get(digest)
+        return view if view is not None and self._still_holds(view) else None
+
+    async def _judge(self, raw: bytes | None, digest: bytes, reading_keys: ReadingKeys) -> BlobView:
+        if raw is None:
+            return BlobView("", BlobStatus.UNREADABLE)
+        opened = await asyncio.to_thread(blob_reader.open_blob, raw, reading_keys)
+        if isinstance(opened, BlobStatus):
+            return BlobView("", opened, digest=digest, knew=self._knowledge_digest)
+        if opened.have is not None:
+            return BlobView("", BlobStatus.HAVE, opened.sender, opened.blob.readers, digest, have=opened.have)
+        return await self._take_drop(digest, opened)
+
+    async def _take_drop(self, digest: bytes, opened: OpenedBlob) -> BlobView:
         page = opened.commits or ()
         if (shortfall := self._shortfall()) is not None:
             raise CarrierFault(shortfall)
@@ -287,11 +338,11 @@ class MailboxVisit:
         try:
             new, brings, needs = await self._db.accept_page(page, store)
         except CommitsMissing:
-            return BlobView(mark, BlobStatus.GAP, opened.sender, readers, self._feed_mark)
+            return BlobView("", BlobStatus.GAP, opened.sender, readers, digest, self._feed_mark)
         except RemoteProtocolError:
-            return BlobView(mark, BlobStatus.SPOILED, opened.sender, readers)
+            return BlobView("", BlobStatus.SPOILED, opened.sender, readers, digest)
         self._taken += new > 0
-        return BlobView(mark, BlobStatus.DROP, opened.sender, readers, brings=brings, needs=needs)
+        return BlobView("", BlobStatus.DROP, opened.sender, readers, digest, brings=brings, needs=needs)
 
     # -- what others have -------------------------------------------------------------------------------
 
@@ -341,13 +392,16 @@ class MailboxVisit:
             lambda snapshot: holders.member_views(snapshot, self._name, own, haves, now_ms)
         )
         admissions = await self._db.read(self._find_admissions)
-        drops = [
-            DropView(name, view.brings, view.needs | admissions.get(view.sender, 0), view.readers)
-            for name, view in self._knowledge.views.items()
-            if view.status is BlobStatus.DROP and view.sender is not None
-            if view.sender in self._members or view.sender == own
-        ]
-        return exchange_rule.plan(members, drops)
+        copies = defaultdict[bytes, list[str]](list)
+        for name, view in self._knowledge.views.items():
+            if view.status is BlobStatus.DROP and (view.sender in self._members or view.sender == own):
+                copies[view.digest].append(name)
+        drops: list[DropView] = []
+        for same in copies.values():
+            view = self._knowledge.views[same[0]]
+            needs = view.needs | (admissions.get(view.sender, 0) if view.sender is not None else 0)
+            drops.append(DropView(tuple(same), view.brings, needs, view.readers))
+        return await asyncio.to_thread(exchange_rule.plan, members, drops)
 
     async def _write_drops(
         self, writer: BlobWriter, write: int, recipients: Sequence[PublicSealingKey]
