@@ -63,14 +63,18 @@ class Connections:
             if transport is not None and access.session_of(request.cookies.get(COOKIE, "")) is not None:
                 self.keep_place(transport)
             if request.can_read_body and request.path not in own_readers:
-                try:
-                    async with asyncio.timeout(self._limits.body_s):
-                        await request.read()
-                except TimeoutError:
-                    raise web.HTTPRequestTimeout(text="the form did not arrive in time\n") from None
+                await self.read_body(request)
             return await handler(request)
 
         return middleware
+
+    async def read_body(self, request: web.Request) -> None:
+        """Read the body of a request, which keeps it. One that takes too long is refused with status 408."""
+        try:
+            async with asyncio.timeout(self._limits.body_s):
+                await request.read()
+        except TimeoutError:
+            raise web.HTTPRequestTimeout(text="the form did not arrive in time\n") from None
 
     def admit(self, guard: "_Guard") -> bool:
         """Give a place to a new connection; False if browsers that are signed in have all of them.

@@ -11,7 +11,7 @@ from multidict import MultiDict, MultiDictProxy
 
 FORM_BYTES_MAX: Final = 1 << 20
 FIELDS_MAX: Final = 6000
-_MEDIA: Final = "application/x-www-form-urlencoded"
+FORM_MEDIA: Final = "application/x-www-form-urlencoded"
 
 
 async def read_form(request: web.Request) -> MultiDictProxy[str]:
@@ -20,8 +20,10 @@ async def read_form(request: web.Request) -> MultiDictProxy[str]:
     A body that no form of the page sends is refused with status 400, one of more than FORM_BYTES_MAX bytes
     with 413.
     """
-    if request.content_type != _MEDIA:
-        raise web.HTTPBadRequest(text=f"a body of type {request.content_type!r}: this page sends {_MEDIA}\n")
+    if request.content_type != FORM_MEDIA:
+        raise web.HTTPBadRequest(
+            text=f"a body of type {request.content_type!r}: this page sends {FORM_MEDIA}\n"
+        )
     raw = await request.read()
     try:
         fields = parse_qsl(

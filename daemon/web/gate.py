@@ -4,7 +4,7 @@ Never lets a request through that another page, another host or a browser withou
 """
 
 import traceback
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final
@@ -37,7 +37,9 @@ _SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 _log = structlog.get_logger("web")
 
 RenderPage = Callable[[], str]
-"""Renders a page that needs no values, such as what a browser without a session is shown."""
+"""Renders a page that needs no values."""
+RenderSignedOut = Callable[[web.Request], Awaitable[str]]
+"""Renders what a browser without a session is shown; of a form that it sent, what was typed."""
 
 
 def refusal_middleware(no_page: RenderPage) -> Middleware:
@@ -90,7 +92,7 @@ def origin_middleware(origins: Collection[str]) -> Middleware:
 
 
 def session_middleware(
-    access: BrowserAccess, open_paths: Collection[str], open_folder: str, signed_out: RenderPage
+    access: BrowserAccess, open_paths: Collection[str], open_folder: str, signed_out: RenderSignedOut
 ) -> Middleware:
     """Let only browsers with a session pass, except to `open_paths` and what is in `open_folder`.
 
@@ -105,7 +107,7 @@ def session_middleware(
         if access.session_of(token) is None:
             return web.Response(
                 status=HTTPStatus.UNAUTHORIZED,
-                text=signed_out(),
+                text=await signed_out(request),
                 content_type="text/html",
                 charset="utf-8",
             )

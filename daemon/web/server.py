@@ -6,7 +6,7 @@ Never ends the daemon: if the port cannot be had, the log says so, and the rest 
 import asyncio
 import gzip
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -19,7 +19,7 @@ from daemon.config import WebSettings
 from daemon.web import gate, listening
 from daemon.web.board import board_routes
 from daemon.web.connections import DEFAULT_LIMITS, ConnectionLimits, Connections
-from daemon.web.forms import FORM_BYTES_MAX
+from daemon.web.forms import FORM_BYTES_MAX, FORM_MEDIA, read_form
 from daemon.web.frame.rendering import STATIC_PATH
 from daemon.web.history import history_routes
 from daemon.web.importing import import_routes
@@ -30,6 +30,7 @@ from daemon.web.permissions import permission_routes
 from daemon.web.services import PageServices
 from daemon.web.sign_in import sign_in_routes
 from daemon.web.timeline import timeline_routes
+from daemon.web.typed_words import words_to_copy
 
 STOP_WITHIN_S = 1.0
 _ROOMS = (
@@ -125,7 +126,7 @@ class PageServer:
                     services.access,
                     (sign_in_routes.PATH, "/healthz"),
                     f"{STATIC_PATH}/",
-                    partial(render, "sign_in/signed_out.html"),
+                    self._render_signed_out,
                 ),
                 self.connections.middleware(services.access, {import_routes.FILE_PATH}),
             ],
@@ -179,6 +180,24 @@ class PageServer:
     def _store_sessions(self) -> None:
         sessions = tuple(self._services.access.sessions())
         listening.store_state(self._folder, structs.replace(self._state, sessions=sessions))
+
+    async def _render_signed_out(self, request: web.Request) -> str:
+        """Render that a browser has no session; what was typed into the form that it sent is not lost."""
+        is_sent = request.method == "POST"
+        typed = await self._sent_form(request) if is_sent else {}
+        return self._services.renderer.render(
+            "sign_in/signed_out.html", is_sent=is_sent, to_copy=words_to_copy(typed)
+        )
+
+    async def _sent_form(self, request: web.Request) -> Mapping[str, str]:
+        """Return the fields of a form that a browser without a session sent; none of what is no such form."""
+        if request.content_type != FORM_MEDIA:
+            return {}
+        try:
+            await self.connections.read_body(request)
+            return await read_form(request)
+        except (web.HTTPBadRequest, web.HTTPRequestEntityTooLarge):
+            return {}
 
     async def _static(self, request: web.Request) -> web.Response:
         static_file = self._services.renderer.static_files.get(request.match_info["name"])

@@ -106,24 +106,6 @@ def forms_of(task: Task, base: str, sent: SentForm | None) -> dict[str, FormFiel
     return forms
 
 
-def words_to_copy(form: Form) -> list[tuple[str, str]]:
-    """Return what a person typed into a form whose task is gone: the field's name, and the words."""
-    names = {
-        "note": _("New note"),
-        "title": _("Title"),
-        "due": _("Due"),
-        "estimate_minutes": _("Length"),
-        "category": _("Category"),
-        "labels": _("Labels"),
-        "reason": _("Why"),
-    }
-    return [
-        (words, escape(form[name].replace("\r\n", "\n")))
-        for name, words in names.items()
-        if form.get(name, "").strip() and form[name].split() != form.get(f"shown_{name}", "").split()
-    ]
-
-
 # -- reading ------------------------------------------------------------------------------------------
 
 

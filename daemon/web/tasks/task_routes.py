@@ -27,8 +27,9 @@ from daemon.web.forms import read_form
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, sentence_text, shortfall_words
 from daemon.web.services import PageServices
-from daemon.web.tasks.sent_forms import SentForm, forms_of, read_sent, words_to_copy
+from daemon.web.tasks.sent_forms import SentForm, forms_of, read_sent
 from daemon.web.tasks.task_rows import ShownTask, page_of_task
+from daemon.web.typed_words import words_to_copy
 from store.snapshot import Snapshot
 from syncproto.ids import id_from_text
 

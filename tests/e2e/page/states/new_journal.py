@@ -7,12 +7,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.e2e.page.states.deeds import clicked, filled, in_turn, pressed, unfolded, uploaded
+from tests.e2e.page.states.deeds import clicked, fetched, filled, in_turn, pressed, unfolded, uploaded
 from tests.e2e.page.states.state import State, World
 from tests.support.browser import WEB
 from tests.support.devices import Device
 
 NOBODY = "0" * 32
+POST_A_NOTE = f"""() => {{
+  const form = document.createElement("form");
+  Object.assign(form, {{ method: "post", action: "/tasks/{NOBODY}" }});
+  const note = document.createElement("textarea");
+  Object.assign(note, {{ name: "note", value: "She answers on Monday.\\nThe keys are with her." }});
+  form.append(note);
+  document.body.append(form);
+  form.submit();
+}}"""
+"""Sends what a tab sends that was open when the session ended."""
 
 
 @contextmanager
@@ -55,6 +65,12 @@ _EMPTY = [
 ]
 _SIGNED_OUT = [
     State("signed-out", status=401, has_session=False),
+    State(
+        "signed-out-with-typed-words",
+        "/in",
+        fetched(POST_A_NOTE, "textarea[readonly]"),
+        has_session=False,
+    ),
     State("sign-in", "/in", has_session=False),
     State(
         "sign-in-refused",
