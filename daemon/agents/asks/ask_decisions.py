@@ -22,6 +22,7 @@ from daemon.refusal import usage_error
 from store.fold.item_name import Presence
 from store.fold.verdicts import Verdict
 from store.sentence import Sentence, sentence
+from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction
 from syncproto.codec import Value
 from syncproto.ids import EntityId, id_to_text
@@ -58,19 +59,19 @@ def decide(
     """Decide on an ask. `shown` is the hash of what the person saw: a yes to anything else is refused.
 
     `edit` replaces arguments, and `option` is one of those that the agent offers. `proof` is given by a face
-    that can ask for a passkey. Raises Refused for another option, and for an edit that could not be asked
-    either; raises PasskeyNeeded.
+    that can ask for a passkey. Raises Refused for another option, for a yes without one if the agent offers
+    some, and for an edit that could not be asked either; raises PasskeyNeeded.
     """
     verdict, original = Verdict(requested), read_ask(tx, ask)
     if original is None:
         return unknown_item_result(ask)
-    if option is not None and option not in original.options:
-        raise usage_error(
-            sentence("ask-option-unknown", "the agent does not offer {option!r}", option=option[:80])
-        )
-    refusal = _refusal(tx, original, verdict, edited=edit is not None or option is not None)
+    _require_offered(original, option)
+    is_changed = edit is not None or option is not None
+    refusal = _refusal(tx, original, verdict, tx.now_ms(), edited=is_changed)
     if refusal is not None:
         return _answer(tx, original, *refusal)
+    if verdict is Verdict.CONFIRMED and option is None:
+        _require_no_options(original)
     if verdict is Verdict.CONFIRMED and shown is not None and shown != original.args_hash:
         return _answer(
             tx,
@@ -96,6 +97,38 @@ def decide(
         return _answer(tx, original, DecisionOutcome.NOT_COUNTED, NOT_COUNTED[lack])
     is_late = verdict is Verdict.CONFIRMED and tx.now_ms() > original.not_after_ms
     return _answer(tx, original, DecisionOutcome.APPLIED, _LATE if is_late else _DONE[verdict])
+
+
+def require_no_choice(snapshot: Snapshot, ask: EntityId, now_ms: int) -> None:
+    """Raise Refused if a yes to an ask, as it stands, has to choose among what the agent offers."""
+    original = read_ask(snapshot, ask)
+    if original is not None and _refusal(snapshot, original, Verdict.CONFIRMED, now_ms, edited=False) is None:
+        _require_no_options(original)
+
+
+def _require_offered(ask: Ask, option: str | None) -> None:
+    if option is not None and option not in ask.options:
+        raise usage_error(
+            sentence("ask-option-unknown", "the agent does not offer {option!r}", option=option[:80])
+        )
+
+
+def _require_no_options(ask: Ask) -> None:
+    if ask.options:
+        offered = ", ".join(map(repr, ask.options))
+        raise usage_error(
+            sentence(
+                "ask-needs-option",
+                "a yes to {title!r} has to choose one of: {options}",
+                title=ask.title,
+                options=offered,
+            ),
+            sentence(
+                "choose-ask-option",
+                "choose one: placet confirm {ask} --option CHOICE",
+                ask=id_to_text(ask.id),
+            ),
+        )
 
 
 def _decision_fields(
@@ -124,13 +157,13 @@ def _was_kept(tx: Transaction, ask: EntityId, verdict: Verdict) -> bool:
 
 
 def _refusal(
-    tx: Transaction, ask: Ask, verdict: Verdict, *, edited: bool
+    snapshot: Snapshot, ask: Ask, verdict: Verdict, now_ms: int, *, edited: bool
 ) -> tuple[DecisionOutcome, Sentence] | None:
     """Return why a verdict on an ask says nothing new, or comes to nothing; None if it is to be written."""
-    state = state_of(tx, ask, tx.now_ms())
+    state = state_of(snapshot, ask, now_ms)
     if state is AskState.USED:
         return DecisionOutcome.OBSOLETE, sentence("ask-was-used", "the permission was used already")
-    if is_withdrawn(tx.decisions_on(ask.id)):
+    if is_withdrawn(snapshot.decisions_on(ask.id)):
         return DecisionOutcome.OBSOLETE, sentence("agent-took-back", "the agent took it back")
     if state in _LEADS_TO[verdict] and not edited:
         return DecisionOutcome.ALREADY, sentence("ask-decided-already", "it stands so already")

@@ -3,7 +3,7 @@
 Never decides which are meant, and never lets one that fails stop the others.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from daemon.agents.asks import ask_decisions
 from daemon.agents.asks.ask_record import ASK
@@ -19,18 +19,32 @@ async def decide_shown(
     store: StoreThreads,
     shown: Sequence[tuple[EntityId, bytes]],
     request: VerdictRequest,
+    now_ms: int,
     option: str | None = None,
 ) -> list[DecisionResult]:
     """Decide on items and asks that a person saw, each with the hash of the arguments that were shown.
 
-    `option` is one that the only ask offers. Raises Refused for another, and for an edit that an agent could
-    not ask for either.
+    `option` is one that the only ask offers. Raises Refused for another, for a yes that lacks one, and for an
+    edit that an agent could not ask for either.
     """
+    if request.verdict == "confirmed" and len(shown) > 1:
+        names = [name for name, _args_hash in shown]
+        await store.read(lambda snapshot: require_no_choice(snapshot, names, now_ms))
 
     def decision_on(name: EntityId, args_hash: bytes) -> Callable[[Transaction], DecisionResult]:
         return lambda tx: _decide(tx, name, args_hash, request, option)
 
     return [await decide_item(store, name, decision_on(name, args_hash)) for name, args_hash in shown]
+
+
+def require_no_choice(snapshot: Snapshot, names: Iterable[EntityId], now_ms: int) -> None:
+    """Raise Refused if a yes to one of several asks has to choose among what its agent offers.
+
+    Whoever confirms several in turn calls this first: nothing is done, rather than a part of it.
+    """
+    for name in names:
+        if is_ask(snapshot, name):
+            ask_decisions.require_no_choice(snapshot, name, now_ms)
 
 
 def is_ask(snapshot: Snapshot, name: EntityId) -> bool:

@@ -36,7 +36,7 @@ from daemon.agents.deciding.verdict_requests import (
 from daemon.agents.deciding.waiting_items import PendingItem
 from daemon.agents.person import full_history
 from daemon.agents.person.external_agents import find_any_agent
-from daemon.agents.person.shown_verdicts import is_ask
+from daemon.agents.person.shown_verdicts import is_ask, require_no_choice
 from daemon.agents.receipts.receipt_builder import make_receipt
 from daemon.agents.receipts.receipt_form import ReceiptFault
 from daemon.agents.running.note_evidence import with_note_evidence
@@ -91,7 +91,7 @@ class Decide(Struct, frozen=True, forbid_unknown_fields=True):
     `remember`: the reason of a rejection becomes a preference, for the task's category, or for all tasks if
     it has none. `args_hashes` gives, by the id of an item, the `args_hash` that was shown: nothing else is
     confirmed. Of a set, items without one are left, too. `items` may name asks; `option` is what is chosen of
-    what an ask offers.
+    what an ask offers, and a yes to such an ask needs one.
     """
 
     verdict: RequestedVerdict
@@ -193,8 +193,13 @@ class DecisionRoutes:
             raise usage_error(sentence("remember-needs-reason", "remember needs a rejection with a reason"))
         if body.edit is not None and (body.verdict != "confirmed" or len(items) != 1):
             raise usage_error(sentence("edit-one-item", "edit needs exactly one item to confirm"))
+        if body.option is not None and (body.verdict != "confirmed" or len(items) != 1):
+            raise usage_error(sentence("option-one-item", "option needs exactly one permission to confirm"))
         _require_fit_for_set(body)
         hashes = await self._store.read(lambda snapshot: _hashes(snapshot, body))
+        if body.verdict == "confirmed" and len(items) > 1:
+            names = [item for item in items if not isinstance(item, str)]
+            await self._store.read(lambda snapshot: require_no_choice(snapshot, names, self._now_ms()))
         return [await self._decide_one(item, body, hashes) for item in items]
 
     async def _decide_one(self, item: EntityId | str, body: Decide, hashes: Hashes) -> DecisionResult:

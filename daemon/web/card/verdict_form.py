@@ -89,7 +89,8 @@ async def decide_form(
         proof=proof_of(form, keys, host),
     )
     try:
-        results = await decide_shown(services.store, items, request, form.get("option") if single else None)
+        option = form.get("option") if single else None
+        results = await decide_shown(services.store, items, request, services.now_ms(), option)
     except Refused as refused:
         return refused_outcome(verdict, refusal_words(refused))
     outcome = _outcome(verdict, list(dict.fromkeys(texts)), results)

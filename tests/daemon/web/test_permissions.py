@@ -135,6 +135,15 @@ async def test_what_was_not_shown_is_not_permitted(page: Page) -> None:
     assert (answer.status, "refusal" in answer.text) == (409, True)
     unknown = await page.ask(PATH, {"decide": shown.replace(name, "0" * 32)})
     assert unknown.status == 409
+    lacking = await page.ask(PATH, {"decide": shown, "reason": "Quickly"})
+    words = re.search(r'<p[^>]*role="alert".*?</p>', lacking.text, re.DOTALL)
+    assert words is not None
+    assert (lacking.status, "has to choose one of" in words[0], "&#39;now&#39;; choose one" in words[0]) == (
+        409,
+        True,
+        True,
+    )
+    assert "placet" not in words[0]
     option = await page.ask(PATH, {"decide": shown, "option": "other"})
     assert (option.status, "does not offer" in option.text) == (409, True)
     assert (await details(page)).state == "pending"

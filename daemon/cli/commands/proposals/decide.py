@@ -123,6 +123,7 @@ def _parse_edit(_context: click.Context, _option: click.Parameter, text: str | N
     metavar="JSON",
     help="Confirm these arguments instead of the proposed ones.",
 )
+@click.option("--option", metavar="CHOICE", help="Choose this, of what the agent offers on a permission.")
 @click.option("--force", is_flag=True, help="Confirm it although what it rests on has changed.")
 @click.option("--again", is_flag=True, help="Confirm it although it was rejected.")
 @click.option("--yes", is_flag=True, help="Do not ask, at a terminal, whether to confirm a set.")
@@ -138,6 +139,8 @@ def confirm_command(output: Output, **fields: Any) -> int:
         raise click.UsageError(_("--again needs items, not a set"), click.get_current_context())
     if fields["edit"] and (fields["whole"] or len(fields["items"]) > 1):
         raise click.UsageError(_("--edit needs exactly one item"), click.get_current_context())
+    if fields["option"] and (fields["whole"] or len(fields["items"]) > 1):
+        raise click.UsageError(_("--option needs exactly one permission"), click.get_current_context())
     return _decide(output, "confirmed", fields)
 
 

@@ -41,7 +41,6 @@ def ask(home: Home, agent: EntityId, **changed: Any) -> EntityId:
         "title": "Send Ana a mail",
         "key": "mail 1",
         "not_after": home.now_ms() + DAY_MS,
-        "options": ["now", "tomorrow"],
     }
     return home.write(lambda tx: ask_requests.make_ask(tx, agent, NewAsk(**(fields | changed))))
 
@@ -64,7 +63,7 @@ def use(home: Home, ask: EntityId, args_hash: str, execution: str = "run 1") -> 
 @pytest.mark.parametrize(
     "late",
     [
-        {"verdict": Verdict.CONFIRMED, "edit": {"text": "Never"}},
+        {"verdict": Verdict.CONFIRMED, "edit": {"text": "Never"}, "option": "now"},
         {"verdict": Verdict.CONFIRMED, "option": "tomorrow"},
         {"verdict": Verdict.REJECTED},
     ],
@@ -75,7 +74,7 @@ def test_a_retry_is_granted_what_the_use_was(
 ):
     """The answer was lost; another device says something else, having seen the first yes or not."""
     a, _ = fleet.homes
-    identifier = ask(a, agent)
+    identifier = ask(a, agent, options=["now", "tomorrow"])
     fleet.sync()
     if not is_first_known:
         fleet.now_ms += 5

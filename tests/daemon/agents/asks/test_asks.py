@@ -12,7 +12,7 @@ from daemon.agents.asks.use_rule import UseResult
 from daemon.agents.deciding.decision_result import DecisionOutcome, DecisionResult
 from daemon.agents.person import lifecycle, presence_edits
 from daemon.agents.tools.agent_record import agent_id
-from daemon.refusal import Refused
+from daemon.refusal import RefusalCode, Refused
 from store.fold.verdicts import Verdict
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite
@@ -30,7 +30,6 @@ def an_ask(home: Home, **changed: Any) -> NewAsk:
         "title": "Send Ana a mail",
         "key": "mail 1",
         "not_after": home.now_ms() + DAY_MS,
-        "options": ["now", "tomorrow"],
     }
     return NewAsk(**(fields | changed))
 
@@ -66,7 +65,7 @@ def use(home: Home, ask: EntityId, execution: str = "run 1", args_hash: str | No
 
 
 def test_a_yes_from_another_device_is_used_once(fleet: Fleet, a: Home, b: Home, agent: EntityId):
-    identifier = ask(a, agent)
+    identifier = ask(a, agent, options=["now", "tomorrow"])
     assert use(a, identifier).result is UseResult.PENDING
     fleet.sync()
     assert details(b, identifier).state == "pending"
@@ -278,3 +277,46 @@ def test_what_was_shown_is_what_is_permitted(a: Home, agent: EntityId):
         decide(a, identifier, Verdict.CONFIRMED, option="never")
     listed = a.read(lambda snapshot: ask_views.list_asks(snapshot, a.now_ms(), waiting=True))
     assert [element.ask_id for element in listed] == [id_to_text(identifier)]
+
+
+def test_a_yes_chooses_if_the_agent_offers_a_choice(a: Home, agent: EntityId):
+    identifier = ask(a, agent, options=["now", "tomorrow"])
+    before = a.read(lambda snapshot: snapshot.counts().commits)
+    for how in ({}, {"edit": {"text": "Bye"}}):
+        with pytest.raises(Refused) as refused:
+            decide(a, identifier, Verdict.CONFIRMED, **how)
+        assert refused.value.code is RefusalCode.USAGE
+        assert refused.value.message == "a yes to 'Send Ana a mail' has to choose one of: 'now', 'tomorrow'"
+        assert refused.value.hint == f"choose one: placet confirm {id_to_text(identifier)} --option CHOICE"
+    assert (details(a, identifier).state, a.read(lambda snapshot: snapshot.counts().commits)) == (
+        "pending",
+        before,
+    )
+    decide(a, identifier, Verdict.DEFERRED)
+    decide(a, identifier, Verdict.CONFIRMED, option="now")
+    assert decide(a, identifier, Verdict.CONFIRMED).result is DecisionOutcome.ALREADY
+    # A no chooses nothing.
+    assert decide(a, identifier, Verdict.REJECTED).result is DecisionOutcome.APPLIED
+    with pytest.raises(Refused):
+        decide(a, identifier, Verdict.CONFIRMED)
+
+
+def test_a_yes_without_a_choice_from_an_older_device_counts(fleet: Fleet, a: Home, b: Home, agent: EntityId):
+    identifier = ask(a, agent, options=["now", "tomorrow"])
+    fleet.sync()
+    stored = b.read(lambda snapshot: read_ask(snapshot, identifier))
+    assert stored is not None
+    fields: dict[str, Any] = {
+        "item_id": identifier,
+        "verdict": "confirmed",
+        "device": b.signer.device,
+        "seen": [],
+        "via": "cli",
+        "args_hash": stored.args_hash,
+    }
+    b.write(lambda tx: tx.commit([EntityWrite(tx.new_id(), "decision", fields)]))
+    fleet.sync()
+    shown = details(a, identifier)
+    assert (shown.state, shown.option, details(b, identifier).state) == ("permitted", None, "permitted")
+    granted = use(a, identifier)
+    assert (granted.result, granted.option) == (UseResult.GRANTED, None)

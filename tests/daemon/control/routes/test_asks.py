@@ -35,7 +35,7 @@ def make_agent(tx: Transaction) -> str:
     return id_to_text(lifecycle.create_agent(tx, id_to_text(task), "rules"))
 
 
-async def asked(api: Api) -> dict[str, Any]:
+async def asked(api: Api, **more: Any) -> dict[str, Any]:
     """Make an agent that asks; return the ask."""
     agent = await api.store.write(make_agent)
     now_ms = await api.store.write(lambda tx: tx.now_ms())
@@ -47,7 +47,7 @@ async def asked(api: Api) -> dict[str, Any]:
         "key": "mail 1",
         "not_after": now_ms + DAY_MS,
     }
-    answer = await api.ask("POST", "/v1/asks", body)
+    answer = await api.ask("POST", "/v1/asks", body | more)
     assert answer.status == 201, answer.json
     return dict(answer.json)
 
@@ -97,3 +97,24 @@ async def test_what_no_agent_asks_is_refused(api: Api):
     assert (await api.ask("POST", path, malformed)).status in (400, 422)
     body = {"agent": agent, "args_hash": ask["args_hash"], "execution_id": "run"}
     assert (await api.ask("POST", "/v1/asks/0123456789abcdef/use", body)).status == 404
+
+
+async def test_of_several_nothing_is_permitted_if_one_lacks_a_choice(api: Api):
+    plain, choice = await asked(api), await asked(api, options=["now", "later"])
+    both = [ask["ask_id"] for ask in (plain, choice)]
+    for body in (
+        {"items": both},
+        {"items": both, "option": "now"},
+        {"items": both[1:]},
+        {"items": both[1:], "option": "never"},
+        {"items": both[1:], "verdict": "rejected", "option": "now"},
+    ):
+        answer = await api.ask("POST", "/v1/decisions", {"verdict": "confirmed", **body})
+        assert (answer.status, answer.json["error"]["code"]) == (400, "usage"), answer.json
+    assert [ask["state"] for ask in (await api.ask("GET", "/v1/asks")).json] == ["pending", "pending"]
+    verdict = {"verdict": "confirmed", "items": both[1:], "option": "later"}
+    assert (await api.ask("POST", "/v1/decisions", verdict)).json[0]["result"] == "applied"
+    # What has its choice stands so already.
+    verdict = {"verdict": "confirmed", "items": both}
+    results = (await api.ask("POST", "/v1/decisions", verdict)).json
+    assert [decision["result"] for decision in results] == ["applied", "already"]

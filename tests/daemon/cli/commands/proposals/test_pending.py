@@ -106,6 +106,10 @@ def test_pending_plain_has_stable_columns(placet: Placet, control: FakeControl):
             ["confirm", "a", "--edit", '{"minutes": 90}'],
             {"verdict": "confirmed", "items": ["a"], "edit": {"minutes": 90}},
         ),
+        (
+            ["confirm", "a", "--option", "later"],
+            {"verdict": "confirmed", "items": ["a"], "option": "later"},
+        ),
         (["reject", "a", "--reason", "no"], {"verdict": "rejected", "items": ["a"], "reason": "no"}),
         (["reject", "--set", "s"], {"verdict": "rejected", "set": "s"}),
         (["defer", "a"], {"verdict": "deferred", "items": ["a"]}),
