@@ -111,7 +111,20 @@ class Device:
         """Say whether the daemon answers."""
         assert self.daemon is not None
         assert self.daemon.poll() is None, f"{self.name} ended: {self.log()}"
-        return self.run("status").status == 0
+        # To start a command costs half as much as to start the daemon: it is worth it once somebody listens.
+        return self._listens() and self.run("status").status == 0
+
+    def _listens(self) -> bool:
+        """Say whether a process takes connections at its socket."""
+        with suppress(OSError), socket.socket(socket.AF_UNIX) as probe:
+            folder = os.open(self.home, os.O_PATH)
+            try:
+                # The path of a test's folder may be longer than an address of a socket.
+                probe.connect(f"/proc/self/fd/{folder}/control.sock")
+            finally:
+                os.close(folder)
+            return True
+        return False
 
     def log(self) -> str:
         """Return the end of what the daemon wrote."""

@@ -13,11 +13,18 @@ POLL_S = 0.05
 
 
 def wait_until(what: str, holds: Callable[[], bool], limit_s: float = LIMIT_S) -> None:
-    """Wait for something that another process does; fail with what was waited for."""
+    """Wait for something that another process does; fail with what was waited for.
+
+    A question that starts a command takes the processor from what is waited for: so the pause before the
+    next one is as long as the question took.
+    """
     end_s = time.monotonic() + limit_s
+    asked_s = time.monotonic()
     while not holds():
-        assert time.monotonic() < end_s, f"waited {limit_s:.0f} s in vain: {what}"
-        time.sleep(POLL_S)  # noqa: TID251 - another process cannot be awaited
+        answered_s = time.monotonic()
+        assert answered_s < end_s, f"waited {limit_s:.0f} s in vain: {what}"
+        time.sleep(max(POLL_S, answered_s - asked_s))  # noqa: TID251 - another process cannot be awaited
+        asked_s = time.monotonic()
 
 
 async def wait_until_async(what: str, holds: Callable[[], bool], limit_s: float = LIMIT_S) -> None:
