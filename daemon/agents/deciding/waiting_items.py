@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from daemon.agents.deciding import item_state, staleness, urgency
 from daemon.agents.deciding.item_state import DisplayedStatus, ItemState
-from daemon.agents.deciding.verdict_needs import IdleVerdict, idle_verdicts, presence_needed
+from daemon.agents.deciding.verdict_needs import IdleVerdict, idle_verdicts, presence_needed, verdict_lack
 from daemon.agents.proposing import reach
 from daemon.agents.proposing.change_set_builder import CHANGE_SETS_MAX
 from daemon.agents.tools import summaries
@@ -24,6 +24,7 @@ from daemon.journal.references.names import short_text, shown_name
 from daemon.journal.views.lookup import NameLookup
 from daemon.timestamps import iso_utc
 from store.fold.item import Item, Occurrence
+from store.fold.item_name import Presence
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId, id_to_text
 
@@ -77,7 +78,8 @@ class PendingItem(Struct, frozen=True, kw_only=True):
     decides. `notes` is what the notes of the task say of it, null if they cannot tell. Times are ISO 8601 in
     UTC. `question` is given if the item is an answer to a question of the agent: its answers are listed one
     after the other. `presence` is what a verdict needs in order to count: `any`, `other_device` than the
-    agent's, or `passkey`. `idle_verdicts` are those that were given without it. `agent_name` is a person's
+    agent's, or `passkey`; not `counts_here`: one on this device never does, since the agent works here.
+    `idle_verdicts` are those that were given without it. `agent_name` is a person's
     word for the agent, or null. `held_back`: its agent has more before the person already than the setting
     `proposals.open_per_day` allows; it waits like the rest, and can be decided. If an agent proposes a new
     task beside no task, `task_id` and `task_title` are the id and the name of the agent.
@@ -107,6 +109,7 @@ class PendingItem(Struct, frozen=True, kw_only=True):
     notes: NoteEvidence | None = None
     question: AskedQuestion | None = None
     presence: str = ANY
+    counts_here: bool = True
     idle_verdicts: list[IdleVerdict] = []
     agent_name: str | None = None
     held_back: bool = False
@@ -266,6 +269,7 @@ def _pending_item(
         expires_soon=urgency.expires_soon(item, now_ms),
         question=_question(state),
         presence=presence_needed(item),
+        counts_here=verdict_lack(snapshot, item) is not Presence.OTHER_DEVICE,
         idle_verdicts=idle_verdicts(item, NameLookup(snapshot).device_name),
         agent_name=agent_name,
     )

@@ -232,6 +232,7 @@ class PendingItemJson(TypedDict, total=False):
     notes: NoteEvidenceJson | None
     question: AskedQuestionJson | None
     presence: str
+    counts_here: bool
     idle_verdicts: list[IdleVerdictJson]
     agent_name: str | None
     held_back: bool

@@ -14,6 +14,7 @@ from daemon.cli.translation import _
 from daemon.cli.wording import terms
 from daemon.cli.wording.dates import relative_future_time, relative_time
 from daemon.cli.wording.proposals import VERDICTS_ON_ASKS, need_words
+from daemon.web.card.item_rows import elsewhere_words
 
 _LINE_CHARS: Final = 72
 _SHOWN_CHARS: Final = 320
@@ -72,11 +73,7 @@ def ask_row(ask: AskDetails, own_device: str, now_s: float) -> AskRow:
         why=ask.why,
         options=ask.options,
         need=need_words(ask.presence),
-        elsewhere=_(
-            "Decide on another device: {agent} works on this one, so a verdict here does not count."
-        ).format(agent=agent)
-        if is_idle_here
-        else "",
+        elsewhere=elsewhere_words(ask.agent_name) if is_idle_here else "",
         idle=[
             _("{verdict} on {device} ({when}): it does not count").format(
                 verdict=terms.proposal_status(VERDICTS_ON_ASKS.get(verdict.verdict, verdict.verdict)),

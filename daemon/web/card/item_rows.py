@@ -73,7 +73,8 @@ class ItemRow:
     """One line of a card. `shown` is "ID:HASH" of exactly what is on the screen.
 
     `sure`: *Confirm all* includes it, since nothing about it needs a look of its own. `stale`: the first
-    confirmation is refused with what has changed, and can then be forced.
+    confirmation is refused with what has changed, and can then be forced. Not `counts_here`: no verdict on
+    this device counts, and none is offered.
     """
 
     id: str
@@ -89,15 +90,17 @@ class ItemRow:
     stale: bool
     disputed: bool
     deferred: bool
+    counts_here: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question of an agent, and its answers, each of which can be chosen."""
+    """A question of an agent, and its answers, each of which can be chosen if that counts on this device."""
 
     id: str
     text: str
     shown: str
+    counts_here: bool
     answers: list[ItemRow]
 
 
@@ -115,7 +118,10 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A review card: what one agent suggests on one task. `agent` is "" if nobody has named it."""
+    """A review card: what one agent suggests on one task. `agent` is "" if nobody has named it.
+
+    `elsewhere` says where to decide on what no verdict on this device counts on; "" if each does.
+    """
 
     id: str
     task_id: str
@@ -127,6 +133,7 @@ class Card:
     proposed: str
     expires: str
     sure: list[ItemRow]
+    elsewhere: str
 
 
 def kind_of(item: PendingItem) -> str:
@@ -154,6 +161,9 @@ def card_of(card: InboxCard, now_s: float) -> Card:
         proposed=relative_time(oldest, now_s),
         expires=relative_future_time(soonest, now_s) if soonest else "",
         sure=[row for batch in batches for row in batch.rows if row.sure],
+        elsewhere=elsewhere_words(card.agent_name)
+        if any(not item.counts_here for item in card.items)
+        else "",
     )
 
 
@@ -177,7 +187,8 @@ def _question(answers: list[PendingItem], now_s: float) -> Question:
     return Question(
         id=first.question.question_id,
         text=first.question.text,
-        shown=_shown_text(first),
+        shown=shown_text(first),
+        counts_here=first.counts_here,
         answers=[item_row(answer, now_s) for answer in answers],
     )
 
@@ -188,7 +199,7 @@ def item_row(item: PendingItem, now_s: float) -> ItemRow:
     deferred = item.status == "deferred"
     return ItemRow(
         id=item.item_id,
-        shown=_shown_text(item),
+        shown=shown_text(item),
         summary=summary_words(json),
         changes=_value_rows(json),
         marks=[*([(_("takes something away"), "red")] if _takes_away(item) else []), *item_marks(json)],
@@ -201,6 +212,14 @@ def item_row(item: PendingItem, now_s: float) -> ItemRow:
         stale=item.stale and not item.disputed,
         disputed=item.disputed,
         deferred=deferred,
+        counts_here=item.counts_here,
+    )
+
+
+def elsewhere_words(agent: str | None) -> str:
+    """Say where to decide on what an agent proposes or asks if no verdict on this device counts."""
+    return _("Decide on another device: {agent} works on this one, so a verdict here does not count.").format(
+        agent=agent or _("an agent")
     )
 
 
@@ -209,7 +228,8 @@ def _takes_away(item: PendingItem) -> bool:
     return item.tool.startswith(("clear_", "remove_")) or item.args.get("isArchived") is True
 
 
-def _shown_text(item: PendingItem) -> str:
+def shown_text(item: PendingItem) -> str:
+    """Return "ID:HASH" of what is on the screen, as buttons send it."""
     return f"{item.item_id}:{item.args_hash}"
 
 

@@ -4,7 +4,7 @@ Never cuts what an agent proposes: a person confirms all of it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import msgspec
@@ -16,7 +16,7 @@ from daemon.cli.translation import _
 from daemon.cli.wording.dates import relative_time
 from daemon.cli.wording.proposals import LACKS, value_changes, verdict_words
 from daemon.cli.wording.values import field_words, in_quotation_marks, value_words
-from daemon.web.card.item_rows import KINDS, ItemRow, ValueRow, item_row, kind_of
+from daemon.web.card.item_rows import KINDS, ItemRow, ValueRow, elsewhere_words, item_row, kind_of, shown_text
 from daemon.web.review.argument_form import ArgumentField, argument_fields
 
 
@@ -24,7 +24,9 @@ from daemon.web.review.argument_form import ArgumentField, argument_fields
 class ReviewRow:
     """One proposal in detail. `changes` are all its values, `note_id` is the note that its evidence names.
 
-    `question` is shown above the first of its answers.
+    `question` is shown above the first of its answers. `whole_question` is given for the last of them:
+    "ID:HASH" of the answer by which the question itself is rejected or deferred. `elsewhere` says where to
+    decide if no verdict on this device counts.
     """
 
     line: ItemRow
@@ -32,6 +34,8 @@ class ReviewRow:
     changes: list[ValueRow]
     question: str
     is_answer: bool
+    whole_question: str
+    elsewhere: str
     note_id: str
     verdicts: list[str]
     fields: list[ArgumentField]
@@ -59,10 +63,21 @@ def review_groups(
         verdicts.setdefault(record.item_id, []).append(decided_words(record, now_s))
     by_kind: dict[str, list[ReviewRow]] = {}
     for card in cards:
+        whole_questions = _whole_questions(card.items)
         for item in card.items:
             row = _row(item, card.agent_name or "", verdicts.get(item.item_id, []), now_s, typed)
+            row = replace(row, whole_question=whole_questions.get(item.item_id, ""))
             by_kind.setdefault(kind_of(item), []).append(row)
     return [ReviewGroup(kind, _(title), by_kind[kind]) for kind, title in KINDS.items() if kind in by_kind]
+
+
+def _whole_questions(items: Sequence[PendingItem]) -> dict[str, str]:
+    """Return "ID:HASH" of the first answer to each question, by the id of the item with its last one."""
+    by_question: dict[str, list[PendingItem]] = {}
+    for item in items:
+        if item.question is not None:
+            by_question.setdefault(item.question.question_id, []).append(item)
+    return {answers[-1].item_id: shown_text(answers[0]) for answers in by_question.values()}
 
 
 def _row(
@@ -86,6 +101,8 @@ def _row(
         ],
         question=item.question.text if item.question is not None and item.question.number == 1 else "",
         is_answer=item.question is not None,
+        whole_question="",
+        elsewhere="" if item.counts_here else elsewhere_words(agent),
         note_id="" if item.notes is None else item.notes.entry_id or "",
         verdicts=verdicts,
         fields=argument_fields(item.tool, item.args, typed.get(item.item_id, {})),

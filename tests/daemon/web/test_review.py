@@ -13,15 +13,17 @@ import pytest
 from aiohttp import web
 
 from daemon.agents.outside.proposals import NewProposals, ProposedChange, propose
+from daemon.agents.person import lifecycle, presence_edits
 from daemon.agents.person.external_agents import add_external_agent
 from daemon.agents.proposing.change_set_builder import ProposalLimits
 from daemon.journal import tasks
 from daemon.journal.human_input import HumanInput
 from daemon.journal.tasks import TaskEdit
 from daemon.web.review import review_routes
-from store.transaction import Transaction
+from store.transaction import EntityWrite, Transaction
 from syncproto.ids import id_from_text, id_to_text
 from tests.daemon.web.conftest import CHANGES, Page
+from tests.support.questions import DUE_QUESTION
 
 
 class ReviewPage(Page):
@@ -179,3 +181,53 @@ def _propose_new_task(tx: Transaction) -> tuple[str, str]:
     (item,) = propose(tx, agent, None, request, ProposalLimits()).items
     assert item.item is not None
     return item.item, id_to_text(agent)
+
+
+async def proposed_to_be_decided_elsewhere(page: ReviewPage) -> list[str]:
+    """Let an agent of this device propose what only another device may decide; return the items."""
+    home = page.fleet.home("unused")
+    home.close()
+
+    def use(tx: Transaction) -> list[str]:
+        task = tx.new_id()
+        tx.commit([EntityWrite(task, "task", {"title": "Write to Ana", "status": "OPEN"})])
+        agent = lifecycle.create_agent(tx, id_to_text(task), "rules")
+        presence_edits.set_presence(tx, agent, "all", "other_device", has_other_devices=True)
+        desk = home.desk(tx, task, agent, "run")
+        for tool, arguments in (*CHANGES, ("ask_question", DUE_QUESTION)):
+            desk.answer_call(tool, arguments, tx)
+        tx.commit(desk.run_end_writes(tx))
+        return [id_to_text(item.id) for item in tx.items(task)]
+
+    return await page.store.write(use)
+
+
+async def test_nothing_is_offered_if_no_verdict_on_this_device_counts(page: ReviewPage) -> None:
+    items = await proposed_to_be_decided_elsewhere(page)
+    path = f"/reviews/{await page.task_of(items[0])}"
+    # What is proposed is stale, too.
+    edit = TaskEdit(title="Written")
+    await page.store.write(lambda tx: tasks.edit(tx, path.rpartition("/")[2], edit))
+    for shown in (await page.ask("/"), await page.ask(path)):
+        text = shown.text.partition("<main")[2]
+        assert (shown.status, shown.forms(), "Set the title" in text or "Better" in text) == (200, {}, True)
+        assert "Decide on another device: an agent works on this one" in text
+        assert "counts only if another device decides" in text
+        for word in ("Change it first", "None of these", "Choose", 'name="shown"'):
+            assert word not in text
+
+
+async def test_a_question_is_deferred_or_rejected_as_a_whole_in_its_details(page: ReviewPage) -> None:
+    answers = await page.propose(("ask_question", DUE_QUESTION))
+    path = f"/reviews/{await page.task_of(answers[0])}"
+    text = (await page.ask(path)).text
+    assert text.count("None of these") == text.count(">Later<") == 1
+    assert text.index("None of these") > text.index(f'id="i-{answers[-1]}"')
+    buttons = (await page.ask(path)).forms()
+    deferred = next(button for name, button in buttons.items() if name.startswith("deferred"))
+    answer = await page.ask(path, {"decide": deferred})
+    assert answer.status == 200
+    assert {await page.status_of(item) for item in answers} == {"deferred"}
+    rejected = next(button for name, button in answer.forms().items() if name.startswith("rejected"))
+    assert (await page.ask(path, {"decide": rejected, "reason": "No idea"})).status == 200
+    assert {await page.status_of(item) for item in answers} == {"rejected"}

@@ -56,7 +56,7 @@ def test_a_verdict_on_the_agents_device_is_kept_and_changes_nothing(
     fleet.sync()
     for home in (a, b):
         (waiting,) = home.read(lambda snapshot: list_waiting_items(snapshot, a.now_ms()))
-        assert waiting.presence == "other_device"
+        assert (waiting.presence, waiting.counts_here) == ("other_device", home is b)
         assert [(idle.verdict, idle.lacks) for idle in waiting.idle_verdicts] == [
             ("confirmed", "other_device")
         ]
