@@ -13,6 +13,27 @@ from daemon.cli.api.shapes import (
 )
 
 
+class ExternalAgentJson(TypedDict, total=False):
+    id: str
+    name: str
+    kind: str
+    lifecycle: str
+    hindered: str | None
+    hindered_id: str
+    hindered_params: dict[str, Any]
+    home_device_id: str
+    home_device_name: str
+    at_home: bool
+    scope: str
+    allowed_categories: list[str]
+    policy: dict[str, str]
+    presence: dict[str, str]
+    daily_limits: dict[str, int]
+    spent_today: dict[str, int]
+    pending_items: int
+    paused_until: str | None
+
+
 class AskVerdictJson(TypedDict, total=False):
     at: str
     device: str

@@ -17,7 +17,7 @@ from daemon.cli.wording.short_ids import short_ids_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from daemon.cli.api.shapes import ExternalAgentJson
+    from daemon.cli.api.request_shapes import ExternalAgentJson
     from daemon.cli.terminal.display import Display
 
 _FIELD_WIDTH: Final = 22

@@ -45,8 +45,10 @@ from tests.support.source_tree import ROOT
 FILE: Final = ROOT / "daemon" / "cli" / "api" / "shapes.py"
 OTHERS_FILE: Final = ROOT / "daemon" / "cli" / "api" / "other_shapes.py"
 REQUESTS_FILE: Final = ROOT / "daemon" / "cli" / "api" / "request_shapes.py"
-_OF_REQUESTS: Final = ("daemon.agents.asks.", "daemon.agents.outside.")
-"""Where structures come from that say what programs ask and propose, and how it stands."""
+_OF_REQUESTS: Final = tuple(
+    f"daemon.agents.{room}" for room in ("asks.", "outside.", "person.external_agents")
+)
+"""Where structures come from that say what programs are, ask and propose, and how it stands."""
 
 SHAPES: Final[Mapping[str, type[Struct]]] = {
     "CandidateJson": Meant,
@@ -96,16 +98,20 @@ def shapes_modules() -> dict[Path, str]:
     document: dict[str, str] = {}
     for struct in SHAPES.values():
         _write(struct, names, document)
-    shown = set(document)
+    shown = document.keys() - _requests(names)
     for struct in answered_structures():
         _write(struct, names, document)
-    requests = {name for struct, name in names.items() if struct.__module__.startswith(_OF_REQUESTS)} - shown
+    requests = _requests(names) & document.keys()
     others = document.keys() - shown - requests
     return {
         FILE: _module(document, shown, _SENTENCE),
         REQUESTS_FILE: _module(document, requests, _imports(document, requests, shown)),
         OTHERS_FILE: _module(document, others, _imports(document, others, shown)),
     }
+
+
+def _requests(names: Mapping[type, str]) -> set[str]:
+    return {name for struct, name in names.items() if struct.__module__.startswith(_OF_REQUESTS)}
 
 
 def _module(document: Mapping[str, str], members: AbstractSet[str], beginning: str) -> str:
