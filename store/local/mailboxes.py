@@ -49,6 +49,11 @@ def add_mailbox(transaction: Transaction, mailbox: Mailbox) -> bool:
     return transaction.db.changes() > 0
 
 
+def change_place(transaction: Transaction, mailbox: Mailbox) -> None:
+    """Store the place of a mailbox anew, in other words."""
+    transaction.db.execute("UPDATE mailbox SET place = ? WHERE name = ?", (mailbox.place, mailbox.name))
+
+
 def remove_mailbox(transaction: Transaction, name: str) -> bool:
     """Forget a mailbox; return False if there is none of this name. What lies in it stays there."""
     transaction.db.execute(

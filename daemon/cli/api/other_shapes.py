@@ -12,6 +12,7 @@ from daemon.cli.api.shapes import (
     ChangeJson,
     ConflictJson,
     ConflictVersionJson,
+    MailboxReaderJson,
     PeerJson,
     ProgressJson,
     TimeRecordJson,
@@ -325,6 +326,23 @@ class SyncReportJson(TypedDict, total=False):
     paused: bool
     peers: list[PeerJson]
     peers_left_out: int
+
+
+class AddedMailboxJson(TypedDict, total=False):
+    name: str
+    kind: str
+    place: str
+    looked_at: str | None
+    trouble: str | None
+    trouble_id: str
+    trouble_params: dict[str, Any]
+    blobs: int
+    bytes: int
+    unreadable: int
+    foreign: int
+    gaps: int
+    readers: list[MailboxReaderJson]
+    changed: bool
 
 
 class WrittenBundleJson(TypedDict, total=False):

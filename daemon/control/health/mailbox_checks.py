@@ -19,6 +19,11 @@ _MAILBOX_FULL = sentence(
     "make-room-in-mailbox",
     "let the other devices read what lies there, or make more room in that place",
 )
+_MAILBOX_SECRET = sentence(
+    "give-mailbox-its-secret",
+    "run placet mailbox add with its place, and give the secret that it has now; everything else stays",
+)
+_SECRET_TROUBLES = ("relay-secret-refused", "nats-secret-refused", "relay-secret-lost")
 _MAILBOX_FOREIGN = sentence(
     "delete-foreign-files",
     "delete them there, unless they are of a device that joined and is not known here yet",
@@ -37,8 +42,11 @@ def check_mailboxes(mailboxes: Sequence[MailboxState]) -> Iterator[Check]:
             text = sentence(
                 "mailbox-in-trouble", "mailbox {mailbox}: {seen}", mailbox=mailbox.name, seen=trouble
             )
-            is_full = mailbox.trouble_id == "relay-full"
-            code, remedy = ("mailbox_full", _MAILBOX_FULL) if is_full else ("mailbox_trouble", _MAILBOX_BACK)
+            code, remedy = "mailbox_trouble", _MAILBOX_BACK
+            if mailbox.trouble_id == "relay-full":
+                code, remedy = "mailbox_full", _MAILBOX_FULL
+            elif mailbox.trouble_id in _SECRET_TROUBLES:
+                code, remedy = "mailbox_secret", _MAILBOX_SECRET
             yield make_check("mailboxes", text, remedy, well=False, code=code, parameters=parameters)
         elif mailbox.unreadable or mailbox.foreign:
             yield from _check_files(mailbox)

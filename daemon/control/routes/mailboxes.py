@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from daemon.control.route import AsyncHandler, Call, Nothing, Route
 from daemon.peers.mailboxes.bundles import Bundles, ReadBundle, WrittenBundle
 from daemon.peers.mailboxes.carrier_choice import Access
-from daemon.peers.mailboxes.mailbox_state import MailboxState
+from daemon.peers.mailboxes.mailbox_state import AddedMailbox, MailboxState
 from daemon.peers.mailboxes.mailboxes import Mailboxes
 
 
@@ -21,7 +21,8 @@ class NewMailbox(Struct, frozen=True, forbid_unknown_fields=True):
     That of a relay is `https://HOST:PORT/BOX`, followed by `#sha256=HEX` if its certificate is pinned. That
     of NATS is `tls://HOST:PORT,HOST:PORT/STREAM`, followed by `?replicas=3&mib=1024&ca=FILE` and the like.
     Both need a `secret`: that of the box, or USER:PASSWORD, or a token. Without https or tls, it goes to
-    another machine only if `unencrypted`.
+    another machine only if `unencrypted`. A box or stream that this device looks into already has the new
+    secret from then on, keeps its name, and also its pin and the like unless the place has others.
     """
 
     place: Annotated[str, Meta(min_length=1, max_length=4096)]
@@ -66,9 +67,9 @@ class MailboxRoutes:
             Route(
                 "POST",
                 "/v1/mailboxes",
-                "Look into a mailbox from now on",
+                "Look into a mailbox from now on, or into a known one with another secret",
                 AsyncHandler(self._add),
-                MailboxState,
+                AddedMailbox,
                 NewMailbox,
                 status=201,
             ),
@@ -109,7 +110,7 @@ class MailboxRoutes:
         del call
         return await self._mailboxes.states()
 
-    async def _add(self, call: Call[NewMailbox, Nothing]) -> MailboxState:
+    async def _add(self, call: Call[NewMailbox, Nothing]) -> AddedMailbox:
         body = call.body
         access = Access(None if body.kind == "folder" else body.secret, body.unencrypted)
         return await self._mailboxes.add(body.kind, body.place, body.name, access)

@@ -81,13 +81,32 @@ class CarrierChoice:
             raise CarrierFault(
                 sentence(
                     "relay-secret-lost",
-                    "the secret of this box is not here any more: remove the mailbox and add it again",
+                    "the secret of this box is not here any more: add its place once more, with the secret",
                 )
             )
         if stored.kind == "nats":
             return _nats_carrier(stored, secret, tag)
         reader = self._randomness(READER_BYTES).hex()
         return RelayCarrier(relay.parse_place(stored.place), secret, tag, reader=reader)
+
+
+def is_same_box(stored: Mailbox, kind: str, place: str) -> bool:
+    """Return whether a place is that of a mailbox that has a secret, whatever its pin, quota or files."""
+    if stored.kind != kind or kind == "folder":
+        return False
+    try:
+        if kind == "nats":
+            own_stream, other_stream = nats_places.parse_place(stored.place), nats_places.parse_place(place)
+            has_same_servers = set(own_stream.servers) == set(other_stream.servers)
+            return own_stream.stream == other_stream.stream and has_same_servers
+        return relay.parse_place(stored.place).url.casefold() == relay.parse_place(place).url.casefold()
+    except BadPlace:
+        return False
+
+
+def with_place(stored: Mailbox, place: str) -> Mailbox:
+    """Return a mailbox with a place that is given anew: its pin, quota or files stay if that has none."""
+    return stored._replace(place=place) if "#" in place or "?" in place else stored
 
 
 def _where(stored: Mailbox) -> tuple[str, bool]:

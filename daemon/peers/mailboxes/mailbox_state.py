@@ -39,6 +39,12 @@ class MailboxState(Struct, frozen=True):
     readers: list[MailboxReader]
 
 
+class AddedMailbox(MailboxState, frozen=True):
+    """A mailbox that a person added. It is `changed` if it was known, and has another secret from now on."""
+
+    changed: bool
+
+
 class MailboxActivity(Struct, frozen=True):
     """What was done in a mailbox since the daemon began, and why it cannot be looked into, if it cannot.
 

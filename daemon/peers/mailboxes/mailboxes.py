@@ -7,18 +7,25 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
 import structlog
 
 from daemon.backoff import Backoff, FailureCount
 from daemon.clock import Clock
 from daemon.config import MailboxSettings
+from daemon.peers.mailboxes import carrier_choice
 from daemon.peers.mailboxes.blob_reader import BlobStatus
 from daemon.peers.mailboxes.blob_writer import MailboxKnowledge, OwnDevice
 from daemon.peers.mailboxes.carrier import Carrier, CarrierFault, RingingCarrier
 from daemon.peers.mailboxes.carrier_choice import Access, CarrierChoice
 from daemon.peers.mailboxes.holders import Comparison
 from daemon.peers.mailboxes.mailbox_contents import MailboxHolding, SeenMailbox, find_holdings
-from daemon.peers.mailboxes.mailbox_state import MailboxActivity, MailboxReader, MailboxState
+from daemon.peers.mailboxes.mailbox_state import (
+    AddedMailbox,
+    MailboxActivity,
+    MailboxReader,
+    MailboxState,
+)
 from daemon.peers.mailboxes.sealing_key_file import DAY_MS, SealingKeyFile
 from daemon.peers.mailboxes.visit import MailboxVisit, VisitCounts
 from daemon.peers.roster import member_records
@@ -278,8 +285,14 @@ class Mailboxes:
 
     # -- for people -----------------------------------------------------------------------------------
 
-    async def add(self, kind: str, place: str, name: str, access: Access = NO_ACCESS) -> MailboxState:
-        """Look into another mailbox from now on. Raises Refused if it cannot be used."""
+    async def add(self, kind: str, place: str, name: str, access: Access = NO_ACCESS) -> AddedMailbox:
+        """Look into another mailbox from now on, or into one that is known with another secret.
+
+        Raises Refused if it cannot be used.
+        """
+        for opened in self._open.values():
+            if carrier_choice.is_same_box(opened.stored, kind, place):
+                return _added(await self._change_access(opened, place, access), changed=True)
         if not 0 < len(name) <= NAME_CHARS_MAX or len(self._open) >= MAILBOXES_MAX:
             raise usage_error(
                 sentence(
@@ -299,6 +312,22 @@ class Mailboxes:
         if not await self._db.write(lambda transaction: mailboxes.add_mailbox(transaction, stored)):
             raise _name_taken(name)
         opened = self._begin(stored)
+        return _added(await self._state_after_look(opened), changed=False)
+
+    async def _change_access(self, opened: _OpenMailbox, place: str, access: Access) -> MailboxState:
+        """Use another secret, and another pin or the like if the place has one, and keep all else."""
+        stored = carrier_choice.with_place(opened.stored, place)
+        self._carriers.check(stored, access)
+        await self._try_carrier(stored, access)
+        opened = self._find(stored.name)
+        if access.secret is not None:
+            await asyncio.to_thread(self._carriers.secrets.store, stored.name, access.secret)
+        await self._db.write(lambda transaction: mailboxes.change_place(transaction, stored))
+        await self._end(opened)
+        opened.stored, opened.carrier = stored, None
+        opened.failures.reset()
+        opened.delay_s = self._settings.look_s
+        opened.tasks.append(asyncio.create_task(self._look_regularly(opened)))
         return await self._state_after_look(opened)
 
     async def _try_carrier(self, stored: Mailbox, access: Access) -> None:
@@ -426,6 +455,10 @@ def _activity(opened: _OpenMailbox) -> MailboxActivity:
         opened.faults,
         **sentence_fields("trouble", opened.trouble),
     )
+
+
+def _added(state: MailboxState, *, changed: bool) -> AddedMailbox:
+    return AddedMailbox(**msgspec.structs.asdict(state), changed=changed)
 
 
 def _name_taken(name: str) -> Refused:

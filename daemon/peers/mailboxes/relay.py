@@ -212,7 +212,8 @@ class RelayCarrier:
         if status == 401:
             return sentence(
                 "relay-secret-refused",
-                "{place} does not know this box, or not this secret",
+                "{place} does not know this box, or not this secret; if it has a new one, run:"
+                " placet mailbox add {place}",
                 place=self._place.url,
             )
         if status == 507:

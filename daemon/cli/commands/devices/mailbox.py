@@ -54,6 +54,9 @@ def add(output: Output, place: tuple[str, ...], name: str | None, unencrypted: b
     https://relay.example:8484/home#sha256=PIN, and a stream by its servers, such as
     tls://a.example,b.example,c.example/home?replicas=3. The secret (for NATS: USER:PASSWORD, or a token) is
     asked for, or read from a pipe. Add the place on each device, under whatever name it has there.
+
+    If the secret of a box or a stream changed, add its place once more, and give the new one. The mailbox
+    keeps its name and all else.
     """
     kind, given = _kind_and_place(place)
     if kind == "folder":
@@ -66,7 +69,9 @@ def add(output: Output, place: tuple[str, ...], name: str | None, unencrypted: b
         body |= {"unencrypted": True} if unencrypted else {}
     output.write_answer(
         client.post("/v1/mailboxes", body),
-        lambda mailbox, display: mailbox_line(_("Added"), mailbox, display),
+        lambda mailbox, display: mailbox_line(
+            _("Changed") if mailbox.get("changed") else _("Added"), mailbox, display
+        ),
         lambda mailbox: mailbox_rows([mailbox]),
     )
 

@@ -65,7 +65,13 @@ class NatsFaults:
             )
         if _is_refusal(fault):
             return CarrierFault(
-                sentence("nats-secret-refused", "{place} does not take this user or secret", place=place)
+                sentence(
+                    "nats-secret-refused",
+                    "{place} does not take this user or secret; if there is a new one, run:"
+                    " placet mailbox add {scheme}://{place}",
+                    place=place,
+                    scheme="tls" if self._place.has_tls else "nats",
+                )
             )
         if isinstance(fault, NoTls):
             return CarrierFault(

@@ -4,17 +4,21 @@ Never fakes a part of Placet: stores, keys and connections are real, and no devi
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from daemon.clock import SystemClock
 from daemon.config import MailboxSettings
 from daemon.control.health import mailbox_checks
+from daemon.peers.mailboxes.carrier import ListedBlob
 from daemon.peers.mailboxes.carrier_choice import Access
 from daemon.peers.mailboxes.mailbox_state import MailboxState
+from daemon.peers.mailboxes.relay import RelayCarrier
 from daemon.refusal import Refused
+from daemon.relay.boxes import BoxFile
 from tests.daemon.peers.fleet import Device, Fleet, in_step
 from tests.daemon.peers.mailboxes.devices_apart import assert_equal, make_apart, part
 from tests.daemon.relay.running_relay import RunningRelay, relay_in
@@ -189,6 +193,81 @@ async def test_what_cannot_be_used_is_not_added(fleet: Fleet, relay: RunningRela
         await add("relay", relay.url, "box", Access("wrong"))
     await use_relay(relay, anna)
     with pytest.raises(Refused, match="already"):
-        await add("relay", relay.url, "box", Access("another"))
+        await add("relay", relay.url.replace("/box", "/other"), "box", Access(relay.secret))
     (state,) = await look(anna)
     assert state.trouble is None
+
+
+async def test_a_box_with_a_new_secret_is_added_once_more_and_keeps_the_rest(
+    fleet: Fleet, relay: RunningRelay
+) -> None:
+    devices = await make_apart(fleet, "anna", "bea")
+    anna, bea = devices
+    # After the change, only what rings makes bea look.
+    for device in devices:
+        seldom = MailboxSettings(look_s=86_400.0)
+        device.settings = msgspec.structs.replace(device.settings, mailbox=seldom)
+    await part(*devices)
+    await use_relay(relay, anna, bea)
+    await look(anna, bea, anna)
+    old, boxes = relay.secret, BoxFile(str(relay.folder))
+    _, secret = boxes.change("box", None, SystemClock().randomness)
+    assert secret is not None
+    relay.secret = secret
+    await anna.add("of anna")
+    (state, _) = await look(anna, bea)
+    assert state.trouble is not None
+    assert "not this secret; if it has a new one, run: placet mailbox add" in state.trouble
+    (check,) = mailbox_checks.check_mailboxes([state])
+    assert (check.well, check.code) == (False, "mailbox_secret")
+    for wrong in ("wrong", old):
+        with pytest.raises(Refused, match="not this secret"):
+            await anna.peers.mailboxes.add("relay", relay.url, "box", Access(wrong))
+    with pytest.raises(Refused, match="needs its secret"):
+        await anna.peers.mailboxes.add("relay", relay.url, "box")
+    for device in (bea, anna):
+        # Whatever it would be called now, the mailbox has the name that it has.
+        added = await device.peers.mailboxes.add("relay", relay.url, "another", Access(relay.secret))
+        assert (added.name, added.changed, added.trouble) == ("box", True, None)
+        assert [reader.name for reader in added.readers] != []
+        assert [state.name for state in await device.peers.mailboxes.states()] == ["box"]
+    await in_step(anna, bea)
+    assert await bea.titles() == ["of anna 0"]
+    await anna.restart()
+    (later,) = await look(anna)
+    assert later.trouble is None
+    assert old not in (anna.folder / "mailbox_secrets").read_text()
+
+
+async def test_a_box_whose_secret_was_lost_is_given_it_again(fleet: Fleet, relay: RunningRelay) -> None:
+    (anna, _) = await make_apart(fleet, "anna", "bea")
+    await use_relay(relay, anna)
+    await anna.stop()
+    (anna.folder / "mailbox_secrets").unlink()
+    await anna.start()
+    (state,) = await look(anna)
+    (check,) = mailbox_checks.check_mailboxes([state])
+    assert check.code == "mailbox_secret"
+    await use_relay(relay, anna)
+    (later,) = await look(anna)
+    assert later.trouble is None
+
+
+async def test_a_look_under_way_ends_when_the_secret_changes(
+    fleet: Fleet, relay: RunningRelay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (anna, _) = await make_apart(fleet, "anna", "bea")
+    await use_relay(relay, anna)
+    list_asked = asyncio.Event()
+
+    async def hang(carrier: RelayCarrier, first: Collection[str] = ()) -> list[ListedBlob]:
+        list_asked.set()
+        return await asyncio.Future()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RelayCarrier, "list_blobs", hang)
+        looking = asyncio.create_task(look(anna))
+        await list_asked.wait()
+    added = await anna.peers.mailboxes.add("relay", relay.url, "box", Access(relay.secret))
+    assert (added.changed, added.trouble) == (True, None)
+    await looking

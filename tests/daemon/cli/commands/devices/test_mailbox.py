@@ -31,6 +31,13 @@ def test_a_box_is_named_by_its_url_and_its_secret_is_piped(
     assert "s3cret" not in result.out + result.err
 
 
+def test_a_box_that_is_known_is_told_as_changed(placet: Placet, control: FakeControl) -> None:
+    assert "Added home" in placet("mailbox", "add", URL, typed="s3cret").out
+    control.forgets("POST /v1/mailboxes")
+    control.answers("POST /v1/mailboxes", BOX | {"changed": True}, 201)
+    assert "Changed home" in placet("mailbox", "add", URL, typed="another").out
+
+
 @pytest.mark.parametrize("words", [("tls://a,b/team?replicas=3",), ("nats", "tls://a,b/team?replicas=3")])
 def test_a_stream_of_nats_is_named_by_its_servers(
     placet: Placet, control: FakeControl, words: tuple[str, ...]
