@@ -3,6 +3,7 @@
 Never repeats what tests/daemon/web asks without a browser.
 """
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,8 +12,11 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
 from tests.support.browser import WEB, Tab, browser, propose, signed_in
+from tests.support.control_requests import control
 from tests.support.devices import Device, MakeDevice, pair
 from tests.support.patience import LIMIT_S, wait_until
+
+HOUR_MS = 3_600_000
 
 pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
 
@@ -27,6 +31,27 @@ def estimate_of(device: Device, title: str) -> dict[str, Any]:
     """Let an agent propose; return its proposal of a length."""
     items = propose(device, title)
     return next(item for item in items if item["tool"] == "update_task_estimate")
+
+
+def ask(device: Device) -> str:
+    """Ask for a permission as a program of this device; return the ask."""
+    question = {
+        "agent": "Claude",
+        "name": "send_mail",
+        "args": {"to": "ana@example.org"},
+        "title": "Mail Ana",
+        "why": "She waits.",
+        "options": ["now", "later"],
+        "not_after": int(time.time() * 1000) + HOUR_MS,  # noqa: TID251 - that of the daemon, which is real
+        "key": "mail to Ana",
+    }
+    return str(control(device, "POST", "/v1/asks", question)["ask_id"])
+
+
+def state_of_ask(device: Device) -> tuple[str, str | None]:
+    """Return how the only ask stands on a device, and what was chosen."""
+    (listed,) = device.do("asks", "--all")
+    return listed["state"], listed.get("option")
 
 
 def open_details(tab: Tab, item: dict[str, Any]) -> None:
@@ -90,6 +115,40 @@ def test_a_disputed_proposal_says_who_decided_what_and_a_key_settles_it(
         assert tab.complaints == []
     wait_until("both devices agree", lambda: not is_disputed(phone) and not is_disputed(laptop), LIMIT_S)
     assert phone.do("task", "show", item["task_id"])["estimate_minutes"] == 120
+
+
+def test_a_disputed_permission_is_decided_again_with_a_choice(device: MakeDevice, chromium: Browser):
+    laptop, phone = device("laptop", **WEB), device("phone")
+    pair(laptop, phone)
+    laptop.do("agent", "add", "Claude", "--scope", "none")
+    name = ask(laptop)
+    phone.do("sync", "--wait")
+    phone.stop()
+    laptop.do("confirm", name, "--option", "now")
+    laptop.stop()
+    phone.start()
+    phone.do("reject", name, "--reason", "ask her first")
+    laptop.start()
+    laptop.do("sync", "--wait")
+    wait_until("the dispute arrives", lambda: state_of_ask(laptop) == ("disputed", None), LIMIT_S)
+    with signed_in(chromium, laptop, viewport={"width": 360, "height": 800}) as tab:
+        page = tab.page
+        assert "your devices decided differently" in page.inner_text(f"#i-{name}")
+        page.click(f"#p-{name} a:text('Review details')")
+        page.wait_for_selector("#g-asks")
+        words = page.inner_text(f"#i-{name}")
+        for part in ("permitted on laptop", "refused on phone", "ask her first", "ana@example.org"):
+            assert part in words
+        assert axe_findings(tab) == []
+        # A yes chooses anew: that of the first one is disputed with it.
+        page.click("[value^='confirmed:']")
+        assert page.evaluate("document.querySelector('input:invalid')?.name") == "option"
+        page.check("[value=later]")
+        page.click("[value^='confirmed:']")
+        tab.outcome("Permitted, once")
+        assert tab.complaints == []
+    settled = ("permitted", "later")
+    wait_until("both devices agree", lambda: state_of_ask(phone) == settled == state_of_ask(laptop), LIMIT_S)
 
 
 def test_what_another_tab_decides_is_told_and_what_was_typed_is_kept(device: MakeDevice, chromium: Browser):

@@ -177,7 +177,7 @@ class _Session:
         """Draw the item as it is now, and return whether it is still open."""
         item = self._review.current
         # Thousands may wait on other tasks: what is drawn beside the item is about the same one.
-        answer = _waiting_on(item.get("task_id") or "")
+        answer = _items_of_task(item.get("task_id") or "")
         now: dict[str, PendingItemJson] = {listed["item_id"]: listed for listed in answer.json}
         self._display = self._output.display(answer)
         if item["item_id"] not in now:
@@ -324,7 +324,7 @@ class _Session:
         return self._keys.read_key(question).lower() == "y"
 
 
-def _waiting_on(task: str) -> client.ApiAnswer:
+def _items_of_task(task: str) -> client.ApiAnswer:
     """Return what waits on a task, by its id; nothing if it was removed, or nothing waits there."""
     try:
         return client.get(_PENDING, {"task": task})
