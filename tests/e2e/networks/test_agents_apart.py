@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 def _agent(device: Resident, task: str) -> dict[str, Any]:
     listed = device.do("agent", "list")
-    return dict(next(element for element in listed if element["task_title"] == task))
+    return dict(next(element for element in listed if element["task_id"] == task))
 
 
 def _runs(device: Resident, task: str) -> Counter[str]:
@@ -24,20 +24,20 @@ def _runs(device: Resident, task: str) -> Counter[str]:
 
 def _proposed(device: Resident, task: str) -> list[tuple[str, str]]:
     pending = device.do("pending")
-    return sorted((item["tool"], str(item["args"])) for item in pending if item["task_title"] == task)
+    return sorted((item["tool"], str(item["args"])) for item in pending if item["task_id"] == task)
 
 
-def _with_agent(trio: Trio, task: str) -> None:
-    """Give a task of the desk an agent that lives there, and wait for its first run."""
-    trio.desk.do("add", task)
+def _task_with_agent(trio: Trio, title: str) -> str:
+    """Add a task to the desk with an agent that lives there, wait for its first run, and return its id."""
+    task: str = trio.desk.do("add", title)["id"]
     trio.desk.do("agent", "create", task)
     wait_until_with_logs("it ran", lambda: _runs(trio.desk, task) == {"desk": 1}, trio.desk)
     wait_for_equal_state(*trio.all)
+    return task
 
 
 def test_an_agent_moved_while_its_old_home_was_away_runs_once_for_each_change(trio: Trio):
-    task = "Fix the login bug"
-    _with_agent(trio, task)
+    task = _task_with_agent(trio, "Fix the login bug")
     cable = trio.desk.machine.plugs[0]
     cable.drop_frames()
     trio.phone.do("agent", "move", task)
@@ -61,8 +61,7 @@ def test_an_agent_moved_while_its_old_home_was_away_runs_once_for_each_change(tr
 
 
 def test_two_homes_by_moves_at_once_settle_on_one(trio: Trio):
-    task = "Paint the fence"
-    _with_agent(trio, task)
+    task = _task_with_agent(trio, "Paint the fence")
     for device in trio.all:
         device.machine.plugs[0].drop_frames()
     trio.phone.do("agent", "move", task)

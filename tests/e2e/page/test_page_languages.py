@@ -1,12 +1,12 @@
-"""Every page in four languages on the smallest screen: nothing sticks out, and all can be read.
+"""Every page in four languages on the smallest screen: nothing sticks out or breaks.
 
-Never compares words: the catalogs are checked elsewhere.
+Never compares words: the catalogs are checked elsewhere. What axe-core finds does not depend on the language:
+test_page_states.py asks it.
 """
 
 from collections.abc import Iterator
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
 from tests.e2e.page.test_page_agents import register
@@ -35,13 +35,11 @@ def chromium() -> Iterator[Browser]:
 
 
 def faults_of(tab: Tab) -> list[str]:
-    """Return what sticks out or breaks, and what axe-core finds, with everything unfolded."""
+    """Return what sticks out or breaks, with everything unfolded."""
     for summary in tab.page.query_selector_all("details:not([open]) > summary"):
         summary.click()
     width = tab.page.evaluate("document.documentElement.scrollWidth")
-    violations = Axe().run(tab.page).response["violations"]
-    findings = [f"{finding['id']}: {finding['nodes'][0]['html']}" for finding in violations]
-    findings += tab.page.evaluate(BROKEN_WORDS)
+    findings = tab.page.evaluate(BROKEN_WORDS)
     bar = tab.page.evaluate("document.querySelector('header.bar').offsetHeight")
     findings += [f"the bar is {bar} pixels high"] if bar > BAR_PX_MAX else []
     return findings if width <= WIDTH else [f"{width} pixels wide", *findings]
@@ -50,9 +48,7 @@ def faults_of(tab: Tab) -> list[str]:
 @pytest.mark.parametrize(
     ("language", "theme"), [("de", "light"), ("es", "dark"), ("fr", "light"), ("ro", "dark")]
 )
-def test_every_page_fits_and_can_be_read(
-    device: MakeDevice, chromium: Browser, language: str, theme: str
-) -> None:
+def test_every_page_fits(device: MakeDevice, chromium: Browser, language: str, theme: str) -> None:
     laptop: Device = device("laptop", **WEB, PLACET_LANGUAGE=language)
     program = register(laptop)
     laptop.do("agent", "admit", "Claude <b>")
