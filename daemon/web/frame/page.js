@@ -78,7 +78,7 @@ function morph(now, next) {
 }
 
 function leave(node) {
-  if (node.classList?.contains("leaves")) return;
+  if (node.classList?.contains("leaves") || [...(node.querySelectorAll?.("form") ?? [])].some(isTyped)) return;
   if (calm.matches || !node.matches?.(".item, .card")) {
     node.remove();
     return;

@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 import msgspec
 from msgspec import UnsetType
 
+from daemon.cli.terminal.text import escape as visible
 from daemon.cli.translation import _
 from daemon.cli.wording import terms
 from daemon.cli.wording.dates import full_time_words, relative_time
@@ -32,13 +33,20 @@ STEPS_SHOWN: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class NoteRow:
-    """A note: who wrote it, when, and its lines. `removed`: it is shown because something names it."""
+    """A note: who wrote it, when, and its lines. `removed`: it is shown because something names it.
+
+    A person's own note is editable if a form shows all that is in it; `text` has the line ends of a form, and
+    `base` is what the form gives back, so that it counts against that.
+    """
 
     id: str
     by: str
     when: str
     lines: list[str]
     removed: bool
+    is_editable: bool
+    text: str
+    base: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +102,7 @@ class StepRow:
 
 def note_row(entry: Entry, now_s: float) -> NoteRow:
     """Return a note in words."""
+    text = entry.text.replace("\r\n", "\n")
     by = author_words(entry.author, entry.device_name) if entry.author else entry.device_name or ""
     return NoteRow(
         entry.id,
@@ -101,7 +110,16 @@ def note_row(entry: Entry, now_s: float) -> NoteRow:
         full_time_words(entry.happened_at),
         entry.text.splitlines(),
         entry.removed,
+        is_editable=entry.author == "user" and not entry.removed and _is_shown_whole(text),
+        text=text,
+        base=clock_text(entry.vector_clock),
     )
+
+
+def _is_shown_whole(text: str) -> bool:
+    """Report whether a field of a form hides and changes nothing of a text."""
+    lines = text.replace("\t", " ").split("\n")
+    return all(visible(line) == line for line in lines)
 
 
 def list_rows(checklists: Sequence[Checklist], now_s: float) -> list[ListRow]:

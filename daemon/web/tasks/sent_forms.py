@@ -3,7 +3,8 @@
 Never writes by itself, and never changes what was typed: a refused form has it again, as it was.
 """
 
-from collections.abc import Callable, Mapping
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ from daemon.cli.wording.dates import duration_words
 from daemon.journal import checklist_items, conflicts, entries, tasks
 from daemon.journal.checklist_items import ItemEdit, NewItem
 from daemon.journal.conflicts import Keep
-from daemon.journal.entries import NewEntry
+from daemon.journal.entries import EntryEdit, NewEntry
 from daemon.journal.fields import validation
 from daemon.journal.human_input import HumanInput
 from daemon.journal.tasks import TaskEdit
@@ -26,6 +27,7 @@ from daemon.journal.views.structures import ClockJson, Task
 from daemon.refusal import Refused
 from daemon.web.forms import refuse_form
 from daemon.web.refusals import refusal_words
+from daemon.web.tasks.part_rows import NoteRow
 from store.transaction import Transaction
 
 EDITED: Final = ("title", "due", "estimate_minutes", "priority", "category")
@@ -80,7 +82,7 @@ def typed_fields(typed: Form, faults: Mapping[str, str]) -> FormFields:
     return FormFields(values, faults, is_typed=True)
 
 
-def forms_of(task: Task, base: str, sent: SentForm | None) -> dict[str, FormFields]:
+def forms_of(task: Task, base: str, notes: Iterable[NoteRow], sent: SentForm | None) -> dict[str, FormFields]:
     """Return what the forms of a task show. `sent` is the one that was refused; None for none."""
     estimate = duration_words(task.estimate_minutes) if task.estimate_minutes else ""
     labels = "\n".join(map(visible, task.labels))
@@ -99,11 +101,24 @@ def forms_of(task: Task, base: str, sent: SentForm | None) -> dict[str, FormFiel
         "item": FormFields({"title": "", "checklist": ""}),
         "note": FormFields({"note": ""}),
     }
+    for note in notes:
+        forms[form_of_note(note.id)] = FormFields(
+            {"note": escape(note.text), "shown": _digest(note.text), "base": note.base}
+        )
     if sent is not None and sent.name in forms:
         forms[sent.name] = FormFields(
             {**forms[sent.name].values, **sent.fields().values}, sent.faults, is_typed=True
         )
     return forms
+
+
+def form_of_note(note: str) -> str:
+    """Return the name of the form by which a note is edited."""
+    return f"note-{note}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 # -- reading ------------------------------------------------------------------------------------------
@@ -121,6 +136,19 @@ def _read_note(form: Form, _human_input: HumanInput) -> SentForm:
     text = form.get("note", "")
     faults = faults_of({"note": lambda: validation.checked_entry_text(text)})
     return SentForm("note", form, lambda tx, ref: entries.add(tx, ref, NewEntry(text)), faults, "notes")
+
+
+def _read_note_edit(form: Form, _human_input: HumanInput) -> SentForm:
+    note, text = form.get("entry", ""), form.get("note", "").replace("\r\n", "\n")
+    edit = EntryEdit(text, base=_clock(form))
+    faults = faults_of({"note": lambda: validation.checked_entry_text(text)})
+
+    def write(tx: Transaction, _ref: str) -> None:
+        # What stayed as it was shown is nobody's edit, also if the note has changed since.
+        if _digest(text) != form.get("shown"):
+            entries.edit(tx, note, edit)
+
+    return SentForm(form_of_note(note), form, write, faults, f"n-{note[:32]}")
 
 
 def _read_item(form: Form, _human_input: HumanInput) -> SentForm:
@@ -201,6 +229,7 @@ def _read_edit(form: Form, human_input: HumanInput) -> SentForm:
 
 _READERS: Final[Mapping[str, Callable[[Form, HumanInput], SentForm]]] = {
     "note": _read_note,
+    "edit-note": _read_note_edit,
     "item": _read_item,
     "tick": _read_tick,
     "untick": _read_tick,

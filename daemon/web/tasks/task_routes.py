@@ -122,13 +122,15 @@ class _Tasks:
         except Refused as refused:
             return await self._answer_gone(address, refused, sent, after)
         task = page_of_task(shown, now_ms / 1000, with_all_notes=address.notes == EVERY)
+        forms = forms_of(shown.task, task.base, task.editable_notes(), sent)
         is_refused = (sent is not None and not is_back) or (outcome is not None and outcome.refusals)
         return await self._answer(
             "tasks/task.html",
             HTTPStatus.CONFLICT if is_refused else HTTPStatus.OK,
             after=after,
             task=task,
-            forms=forms_of(shown.task, task.base, sent),
+            forms=forms,
+            to_copy=words_to_copy(sent.typed) if sent is not None and sent.name not in forms else [],
             address=address.text(),
             cards=[card_of(card, now_ms / 1000) for card in cards[:CARDS_MAX]],
             cards_left=max(0, len(cards) - CARDS_MAX),

@@ -78,6 +78,10 @@ class TaskPage:
     left_out: str
     base: str
 
+    def editable_notes(self) -> list[NoteRow]:
+        """Return the notes that are shown and can be edited."""
+        return [note for note in (*self.notes, self.named_note) if note is not None and note.is_editable]
+
 
 def page_of_task(shown: ShownTask, now_s: float, *, with_all_notes: bool) -> TaskPage:
     """Return one task in words."""

@@ -17,7 +17,7 @@ from daemon.disk import DiskFloor
 from daemon.journal import checklists, entries, links, time_records
 from daemon.journal import tasks as task_use_cases
 from daemon.journal.checklists import NewChecklist
-from daemon.journal.entries import NewEntry
+from daemon.journal.entries import EntryEdit, NewEntry
 from daemon.journal.fields.validation import TITLE_CHARS_MAX
 from daemon.journal.human_input import HumanInput
 from daemon.journal.links import NewLink
@@ -25,6 +25,9 @@ from daemon.journal.tasks import TaskEdit
 from daemon.journal.time_records import NewTimer, Stop
 from daemon.web.tasks.task_rows import NOTES_SHOWN
 from store.sentence import sentence
+from store.transaction import EntityWrite
+from syncproto.codec import Value
+from syncproto.commit import AuthorKind
 from syncproto.ids import id_from_text, id_to_text
 from tests.daemon.web.conftest import PageAnswer
 from tests.daemon.web.task_page import TaskPage, hidden_fields, task_page_of
@@ -284,3 +287,60 @@ async def test_what_waits_on_a_task_does_not_say_again_which_task_it_is(page: Ta
     text = (await page.ask(f"/tasks/{id_to_text(stored.task)}")).text
     assert re.search(r'<h2 id="h-[^"]+"><span aria-hidden="true">✨</span> [^<]*suggests 1 change</h2>', text)
     assert f"confirmed {item}" in PageAnswer(200, text, {}).forms()
+
+
+async def noted(page: TaskPage, ref: str, text: str) -> str:
+    """Write a note; return it."""
+    await page.store.write(lambda tx: entries.add(tx, ref, NewEntry(text)))
+    return str((await page.shown(ref)).entries[-1].id)
+
+
+async def texts(page: TaskPage, ref: str) -> list[str]:
+    return [entry.text for entry in (await page.shown(ref)).entries]
+
+
+async def test_a_persons_own_note_is_edited_and_an_agents_is_not(page: TaskPage) -> None:
+    ref = await page.task()
+    path, note = f"/tasks/{ref}", await noted(page, ref, "Two <photos>.\r\n\tBoth new.")
+    await noted(page, ref, "Nothing\u202eseen.")
+    fields: dict[str, Value] = {"task_id": id_from_text(ref), "text": "By the agent.", "source": "note"}
+    await page.store.write(
+        lambda tx: tx.commit([EntityWrite(tx.new_id(), "entry", fields)], by=AuthorKind.AGENT)
+    )
+    text = (await page.ask(path)).text
+    assert ("By the agent." in text, text.count('value="edit-note"')) == (True, 1)
+    assert ">\nTwo &lt;photos&gt;.\n\tBoth new.</textarea>" in text
+    before = await page.commits()
+    form = {"do": "edit-note", **hidden_fields(text, f"note-{note}")}
+    same = await page.ask(path, form | {"note": "Two <photos>.\r\n\tBoth new."})
+    assert (same.headers["Location"], await page.commits()) == (f"{path}#n-{note}", before)
+    await page.follow(await page.ask(path, form | {"note": "Three photos.\r\n"}))
+    assert sorted(await texts(page, ref)) == ["By the agent.", "Nothing\u202eseen.", "Three photos.\n"]
+
+
+async def test_an_edit_of_a_note_that_changed_meanwhile_loses_neither(page: TaskPage) -> None:
+    ref = await page.task()
+    path, note = f"/tasks/{ref}", await noted(page, ref, "On Monday.")
+    form = {"do": "edit-note", **hidden_fields((await page.ask(path)).text, f"note-{note}")}
+    await page.store.write(lambda tx: entries.edit(tx, note, EntryEdit("On Tuesday.")))
+    # What was not typed over is nobody's edit.
+    await page.follow(await page.ask(path, form | {"note": "On Monday."}))
+    assert await texts(page, ref) == ["On Tuesday."]
+    refused = await page.ask(path, form | {"note": " "})
+    assert (refused.status, f'<details id="edit-{note}" open>' in refused.text) == (409, True)
+    again = {"do": "edit-note", **hidden_fields(refused.text, f"note-{note}")}
+    answer = await page.follow(await page.ask(path, again | {"note": "On Wednesday."}))
+    conflict = answer.text.partition("Devices changed this while apart")[2].partition("</section>")[0]
+    assert ("On Tuesday." in conflict, "On Wednesday." in conflict) == (True, True)
+
+
+async def test_what_was_typed_into_a_note_that_is_gone_can_be_copied(page: TaskPage) -> None:
+    ref = await page.task()
+    path, note = f"/tasks/{ref}", await noted(page, ref, "On Monday.")
+    form = {"do": "edit-note", **hidden_fields((await page.ask(path)).text, f"note-{note}")}
+    await page.store.write(lambda tx: entries.remove(tx, note))
+    answer = await page.ask(path, form | {"note": "On <Tuesday>."})
+    assert answer.status == 409
+    assert '<textarea readonly rows="3">\nOn &lt;Tuesday&gt;.</textarea>' in answer.text
+    for wrong in ({"base": "{"}, {"base": ""}):
+        assert (await page.ask(path, form | {"note": "x"} | wrong)).status == 400

@@ -61,6 +61,31 @@ def test_a_note_stays_while_the_daemon_is_away_and_while_the_session_is_over(
     assert [entry["text"].replace("\r", "") for entry in laptop.do("show", ref)["entries"]] == [WORDS]
 
 
+def test_a_note_that_is_edited_stays_typed_if_it_is_removed_elsewhere(laptop: Device, chromium: Browser):
+    ref = laptop.do("add", "Write to Ana")["id"]
+    note = laptop.do("note", ref, "She answers on Monday.")["id"]
+    field, button = f"#f-note-{note} [name=note]", f"#f-note-{note} button"
+    with signed_in(chromium, laptop) as tab:
+        page = tab.page
+        open_task(tab, ref)
+        page.click(f"#edit-{note} summary")
+        page.fill(field, WORDS)
+        laptop.do("entry", "remove", note)
+        laptop.do("note", ref, "Another note.")
+        page.wait_for_selector(".item :text('Another note.')")
+        assert page.input_value(field) == WORDS
+        page.click(button)
+        page.wait_for_selector("#typed textarea")
+        assert (page.input_value("#typed textarea"), page.input_value(field)) == (WORDS, WORDS)
+        laptop.do("entry", "restore", note)
+        page.click(button)
+        page.wait_for_selector(f"#n-{note} bdi:text('Then we post it.')")
+        page.wait_for_selector("#typed", state="detached")
+        assert page.get_attribute(f"#edit-{note}", "open") is None
+        assert [words for words in tab.complaints if "409" not in words] == []
+    assert WORDS in [entry["text"] for entry in laptop.do("show", ref)["entries"]]
+
+
 def test_a_field_is_mended_by_keys_alone(laptop: Device, chromium: Browser):
     ref = laptop.do("add", "Write to Ana")["id"]
     with signed_in(chromium, laptop, viewport={"width": 360, "height": 800}) as tab:
