@@ -10,6 +10,7 @@ import stat
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,6 +23,8 @@ T = TypeVar("T")
 _Candidate = tuple[str, "os.DirEntry[str]"]
 
 END_WITHIN_S = 5.0
+STRANGERS_LISTED_MAX = 5000
+"""How many blobs are listed of others than members, if these are named."""
 FOLDERS_MAX = 1000
 """How many folders of others than members are looked into."""
 
@@ -138,16 +141,17 @@ class FolderCarrier:
 
         Anybody who sees a member's tag can name any number of files after it, so members take turns.
         """
+        others_max = STRANGERS_LISTED_MAX if first else LISTED_MAX
         by_tag: dict[str, list[os.DirEntry[str]]] = {tag: [] for tag in first}
         others: list[os.DirEntry[str]] = []
         for entry in _entries_of(self._own):
             tag = names.tag_in(entry.name, first)
-            most = LISTED_MAX if tag is None else LISTED_MAX // len(by_tag)
+            most = others_max if tag is None else LISTED_MAX // len(by_tag)
             candidates = others if tag is None else by_tag[tag]
             if len(candidates) < most and (tag is not None or _may_be_of_device(entry.name)):
                 candidates.append(entry)
         yield from _in_turn([_expand(entries) for entries in by_tag.values()])
-        yield from _expand(others, FOLDERS_MAX)
+        yield from islice(_expand(others, FOLDERS_MAX), others_max)
 
     def _read(self, name: str, bytes_max: int) -> bytes | None:
         try:

@@ -50,6 +50,9 @@ URGENT_KINDS = frozenset({"ask", "change_set", "decision", "device", "use"})
 """What somebody waits for: proposals, asks and their verdicts, a use, and who is a member."""
 URGENT_COMMITS_READ = 512
 RELAY_RETRY_MAX_S = 300.0
+REST_PER_LISTING = 4.0
+"""How much longer than it takes to list a place it is then left alone: anybody may fill a folder."""
+REST_MAX_S = 300.0
 COPY_MEMORY_MS = 3 * DAY_MS
 
 NO_ACCESS = Access()
@@ -204,9 +207,10 @@ class Mailboxes:
         async with opened.looking:
             before = _activity(opened)
             try:
-                await self._visit(opened, write_now=write_now)
+                listing_s = await self._visit(opened, write_now=write_now)
                 opened.failures.reset()
-                opened.delay_s = self._settings.look_s
+                rest_s = min(REST_PER_LISTING * listing_s, REST_MAX_S)
+                opened.delay_s = max(self._settings.look_s, rest_s)
             except CarrierFault as fault:
                 opened.delay_s = opened.failures.count_failure()
                 opened.faults += 1
@@ -221,7 +225,8 @@ class Mailboxes:
             if _activity(opened).has_news_since(before):
                 self._changed()
 
-    async def _visit(self, opened: _OpenMailbox, *, write_now: bool) -> None:
+    async def _visit(self, opened: _OpenMailbox, *, write_now: bool) -> float:
+        """Look once; return how many seconds it took to list what is there. Raises CarrierFault."""
         vault = await self._db.read(lambda snapshot: snapshot.vault())
         assert vault is not None, "a mailbox before the first start was over"
         if opened.carrier is None:
@@ -231,7 +236,7 @@ class Mailboxes:
         newcomers = await self._let_in(opened.stored)
         visit = await self.make_visit(opened.stored.name, opened.carrier, opened.mailbox_knowledge)
         if visit is None:
-            return
+            return 0.0
         feed_end = self._db.feed_end
         # A look that only reads would find a place well that can no longer be written to.
         may_write = write_now or opened.trouble is not None or await self._is_due(opened)
@@ -248,6 +253,7 @@ class Mailboxes:
         opened.looked_ms, opened.trouble = self._clock.now_ms(), None
         for comparison in comparisons:
             self._compared(comparison)
+        return visit.listing_s
 
     async def make_visit(
         self, name: str, carrier: Carrier, mailbox_knowledge: MailboxKnowledge

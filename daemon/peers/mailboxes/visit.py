@@ -41,6 +41,8 @@ STRANGERS_READ_MAX = 500
 """How many blobs are read in one visit whose names do not begin as those of members do."""
 USELESS_READ_MAX = 500
 """How many blobs under the name of one member are read in one visit that are copies, or of no use."""
+LOOKED_AT_ONCE = 1000
+"""After so many blobs, of which few may have to be read, other work of this process has a turn."""
 REMOVED_KEPT_MS = 3_600_000
 """How long what a removed device left stays: it may go on writing, and would be answered at every look."""
 
@@ -97,6 +99,8 @@ class MailboxVisit:
         self._knowledge = mailbox_knowledge
         self._shortfall = shortfall
         self._taken = self._written = self._deleted = 0
+        self.listing_s = 0.0
+        """How long the place took to list its blobs."""
         self._judged: dict[bytes, BlobView] = {}
         """What is known of blobs, by SHA-256 of these: the names are the carrier's."""
         self._useless_read = Counter[str]()
@@ -179,17 +183,22 @@ class MailboxVisit:
     # -- reading ----------------------------------------------------------------------------------------
 
     async def _read_blobs(self, reading_keys: ReadingKeys, *, strangers_max: int) -> None:
+        start_s = self._clock.monotonic_s()
         listed = {blob.name: blob for blob in await self._carrier.list_blobs(reading_keys.member_tags)}
+        self.listing_s = self._clock.monotonic_s() - start_s
         views = self._knowledge.views
         self._judged = {view.digest: view for view in views.values() if view.digest}
         await self._forget_gone(listed)
         await self._compare_own(listed)
         self._knowledge.bytes_used = sum(blob.size for blob in listed.values())
-        new = self._choose_new(listed.values(), reading_keys, strangers_max)
+        # There may be very many, and other work of this process goes on meanwhile.
+        new = await asyncio.to_thread(self._choose_new, listed.values(), reading_keys, strangers_max)
         while new:
             # A drop that rests on another one is looked at again once something was taken.
             taken_before = self._taken
-            for blob in new:
+            for number, blob in enumerate(new):
+                if not number % LOOKED_AT_ONCE:
+                    await asyncio.sleep(0)
                 await self._look_at(blob, reading_keys)
             if self._taken == taken_before:
                 break

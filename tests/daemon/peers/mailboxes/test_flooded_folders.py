@@ -4,6 +4,7 @@ Never waits for a clock: what is counted are the files that are read.
 """
 
 import asyncio
+from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
@@ -12,6 +13,7 @@ import pytest
 from daemon.config import MailboxSettings
 from daemon.peers.mailboxes import folder as folders
 from daemon.peers.mailboxes import visit
+from daemon.peers.mailboxes.carrier import ListedBlob
 from daemon.peers.mailboxes.folder import FolderCarrier
 from tests.daemon.peers.fleet import Device, Fleet
 from tests.daemon.peers.mailboxes.devices_apart import assert_equal, make_apart, part
@@ -81,6 +83,21 @@ async def test_what_members_left_comes_before_whatever_a_stranger_put_there(
     await assert_equal(anna, bea)
 
 
+async def test_few_of_a_strangers_files_are_listed_beside_those_of_members(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(folders, "STRANGERS_LISTED_MAX", 50)
+    carrier, member = FolderCarrier(tmp_path, bytes(16)), "a" * 32
+    for number in range(3):
+        await carrier.put(f"{member}/{number:014x}-{number:016x}.drop", b"of a member")
+    await asyncio.to_thread(flood, tmp_path / bytes(16).hex())
+    listed = [blob.name for blob in await carrier.list_blobs([member])]
+    assert [name.startswith(member) for name in listed[:3]] == [True] * 3
+    assert 3 < len(listed) <= 3 + 50
+    # Without members to go by, all are listed.
+    assert len(await carrier.list_blobs()) == 2 * FLOOD + 3
+
+
 async def test_strangers_files_are_told_after_a_day(fleet: Fleet, tmp_path: Path):
     anna, bea = await make_apart(fleet, "anna", "bea")
     folder = tmp_path / "box"
@@ -116,3 +133,22 @@ async def test_a_device_folder_in_letters_of_the_other_case_is_that_of_its_devic
     await bea.peers.mailboxes.check("box")
     await assert_equal(anna, bea)
     assert any(name.startswith(drops.name.upper()) for name in few)
+
+
+@pytest.mark.parametrize(("listing_s", "delay_s"), [(0.5, 5.0), (8.0, 32.0), (3600.0, 300.0)])
+async def test_a_folder_that_takes_long_to_list_is_looked_into_less_often(
+    fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listing_s: float, delay_s: float
+):
+    anna, _ = await make_apart(fleet, "anna", "bea")
+    folder = tmp_path / "box"
+    await use_folder(folder, anna)
+    opened = anna.peers.mailboxes._open["box"]
+    list_all = FolderCarrier._list
+
+    def list_slowly(self: FolderCarrier, first: Collection[str]) -> list[ListedBlob]:
+        anna.clock.ahead_s += listing_s
+        return list_all(self, first)
+
+    monkeypatch.setattr(FolderCarrier, "_list", list_slowly)
+    assert (await anna.peers.mailboxes.check("box")).trouble is None
+    assert opened.delay_s == pytest.approx(delay_s, abs=2.5)
