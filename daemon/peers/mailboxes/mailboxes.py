@@ -298,7 +298,7 @@ class Mailboxes:
         """
         for opened in self._open.values():
             if carrier_choice.is_same_box(opened.stored, kind, place):
-                return _added(await self._change_access(opened, place, access), changed=True)
+                return _added_mailbox(await self._change_access(opened, place, access), changed=True)
         if not 0 < len(name) <= NAME_CHARS_MAX or len(self._open) >= MAILBOXES_MAX:
             raise usage_error(
                 sentence(
@@ -318,7 +318,7 @@ class Mailboxes:
         if not await self._db.write(lambda transaction: mailboxes.add_mailbox(transaction, stored)):
             raise _name_taken(name)
         opened = self._begin(stored)
-        return _added(await self._state_after_look(opened), changed=False)
+        return _added_mailbox(await self._state_after_look(opened), changed=False)
 
     async def _change_access(self, opened: _OpenMailbox, place: str, access: Access) -> MailboxState:
         """Use another secret, and another pin or the like if the place has one, and keep all else."""
@@ -463,7 +463,7 @@ def _activity(opened: _OpenMailbox) -> MailboxActivity:
     )
 
 
-def _added(state: MailboxState, *, changed: bool) -> AddedMailbox:
+def _added_mailbox(state: MailboxState, *, changed: bool) -> AddedMailbox:
     return AddedMailbox(**msgspec.structs.asdict(state), changed=changed)
 
 
