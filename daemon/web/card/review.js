@@ -114,11 +114,12 @@ document.addEventListener(
   "click",
   (event) => {
     const button = event.target.closest(REFUSES);
-    const isLong = wasLong;
+    // A finger that lets go clicks on what is beneath it then: a button of the dialog. A key has no `detail`.
+    const isLong = wasLong && event.detail > 0;
     wasLong = false;
-    if (!button || !(isLong || event.shiftKey)) return;
+    if (!isLong && !(button && event.shiftKey)) return;
     event.preventDefault();
-    if (event.shiftKey) askWhy(button);
+    if (!isLong) askWhy(button);
   },
   true,
 );

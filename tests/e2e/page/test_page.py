@@ -14,6 +14,7 @@ from playwright.sync_api import Browser
 
 from tests.support.browser import WEB, Tab, browser, propose, sign_in_address, signed_in
 from tests.support.devices import Device, MakeDevice
+from tests.support.finger import Finger
 from tests.support.patience import LIMIT_S, wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
@@ -211,19 +212,7 @@ def test_a_swipe_beyond_a_third_decides(laptop: Device, chromium: Browser, part:
     with signed_in(chromium, laptop, viewport={"width": 360, "height": 800}, has_touch=True) as tab:
         item = tab.page.locator(".item").first
         name = item.get_attribute("data-item")
-        box = item.locator(".sum").bounding_box()
-        whole = item.bounding_box()
-        assert box
-        assert whole
-        x, y = whole["x"] + whole["width"] * (0.3 if part > 0 else 0.6), box["y"] + 8
-        touch = tab.page.context.new_cdp_session(tab.page)
-        for step, share in [
-            ("touchStart", 0.0),
-            *[("touchMove", part * n / 8) for n in range(1, 9)],
-            ("touchEnd", None),
-        ]:
-            points = [] if share is None else [{"x": x + whole["width"] * share, "y": y}]
-            touch.send("Input.dispatchTouchEvent", {"type": step, "touchPoints": points})
+        Finger(tab.page).swipe(item, 0.3 if part > 0 else 0.6, part)
         if verdict:
             wait_until("decided", lambda: laptop.do("decisions")[:1] != [], LIMIT_S)
             decision = laptop.do("decisions")[0]
