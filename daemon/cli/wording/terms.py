@@ -129,6 +129,13 @@ pgettext_noop(
     "next wake why",
     "consecutive failures",
     "pending items",
+    "items",
+    "labels",
+    "rationale",
+    "confidence",
+    "question",
+    "answers",
+    "observations",
 )
 
 

@@ -31,8 +31,10 @@ _CHECKS: Final = (
     gettext_noop("clock"),
     gettext_noop("devices"),
     gettext_noop("checks"),
+    gettext_noop("verdicts"),
+    gettext_noop("decisions"),
 )
-"""What the daemon looks at itself, and its state."""
+"""What is looked at of a device, if no other words of Placet name it."""
 
 
 @command("status")
