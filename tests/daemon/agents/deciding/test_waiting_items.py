@@ -42,6 +42,7 @@ def test_a_line_has_the_documented_keys_and_words_made_by_code(a: Home, task: En
         "expires_at": "2026-03-27T09:46:40.000Z",
         "expires_soon": False,
         "presence": "any",
+        "counts_here": True,
         "idle_verdicts": [],
         "question": None,
         "notes": None,
