@@ -17,7 +17,7 @@ from daemon.web.agents.external_rows import external_page
 from daemon.web.agents.rights_form import SHOWN, rights_of
 from daemon.web.forms import read_form, refuse_form
 from daemon.web.page_answer import page_answer
-from daemon.web.refusals import refusal_words, shortfall_words
+from daemon.web.refusals import refusal_words, sentence_text, shortfall_words
 from daemon.web.services import PageServices
 from store.sentence import sentence
 from store.snapshot import Snapshot
@@ -98,7 +98,8 @@ class _ExternalAgents:
         try:
             details, names = await self._services.store.read(read)
         except Refused as refused:
-            return await self._no_agent_page(refusal_words(refused), HTTPStatus.NOT_FOUND)
+            # What to do about it is a command: a person here chooses among the agents.
+            return await self._no_agent_page(sentence_text(refused.sentence), HTTPStatus.NOT_FOUND)
         return await self._answer(
             "agents/external.html",
             HTTPStatus.CONFLICT if fault else HTTPStatus.OK,

@@ -96,7 +96,7 @@ def show_list(output: Output, agent: str | None, every: bool) -> None:
     answer = client.get(_PATH, {"agent": agent, "all": "true" if every else None})
     output.write_answer(answer, rule_list, rule_rows)
     if not answer.json:
-        output.write_remark(_("No rule stands: every permission waits for you."))
+        output.write_remark(_("No rule is in effect: every permission waits for you."))
 
 
 @rule_command.command("show")

@@ -80,7 +80,7 @@ def test_rules_are_listed_with_all_that_they_allow_and_nothing_hides_in_it(
 
 def test_no_rule_stands(placet: Placet, control: FakeControl):
     control.answers(f"GET {PATH}", [])
-    assert placet("rule", "list").err == "No rule stands: every permission waits for you.\n"
+    assert placet("rule", "list").err == "No rule is in effect: every permission waits for you.\n"
 
 
 def test_one_rule_is_shown_with_its_uses_and_can_be_revoked(placet: Placet, control: FakeControl):
