@@ -89,6 +89,11 @@ def test_a_reader_is_spoken_to_politely(language: str):
     assert [form for form in forms if familiar.search(form)] == []
 
 
+def test_no_line_ends_within_french_quotation_marks():
+    forms = [form for message in catalogs.read("fr") if message.id for form in texts(message)]
+    assert [form for form in forms if "« " in form or " »" in form] == []
+
+
 def ours(catalog: Catalog) -> dict[object, str]:
     """Return what gettext reads from a catalog that our compiler wrote."""
     text = catalogs.catalog_bytes(catalog).decode()
