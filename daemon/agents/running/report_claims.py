@@ -65,7 +65,9 @@ def without_contradictions(report: dict[str, Any], context: RunContext) -> dict[
     facts = _facts(summary, context)
     kept = "".join(part for part in _SENTENCE.findall(summary) if not _contradicts(part, facts)).strip()
     if summary.strip() and not kept:
-        kept = str(build_report(context, facts.table.wording)["tldr"])
+        # The words that were wrong may be in another language.
+        table = note_table("", context.writing_language) if context.writing_language else facts.table
+        kept = str(build_report(context, table.wording)["tldr"])
     return report | {"tldr": kept} | _lists(report, context)
 
 

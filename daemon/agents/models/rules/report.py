@@ -33,7 +33,7 @@ def build_report(context: RunContext, wording: ModelWording) -> dict[str, Any]:
 
 
 def _summary(task: TaskView, count: int, total: int, wording: ModelWording) -> str:
-    parts = [f"{task.status}, {task.priority}"]
+    parts = [f"{wording.statuses.get(task.status, task.status)}, {task.priority}"]
     if task.status_reason:
         parts.append(wording.blocked.format(why=task.status_reason))
     if total:

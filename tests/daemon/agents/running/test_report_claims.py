@@ -88,12 +88,11 @@ def test_what_a_note_states_is_no_contradiction():
 
 @pytest.mark.parametrize(
     ("language", "words"),
-    [("en", "OPEN, P2"), ("de", "Punkten"), ("es", "puntos"), ("fr", "points"), ("ro", "din")],
+    [("en", "open"), ("de", "offen"), ("es", "abierta"), ("fr", "ouverte"), ("ro", "deschisă")],
 )
 def test_a_summary_of_which_nothing_is_left_is_written_by_code(language: str, words: str):
     text = summary("The task is done.", context(language))
-    assert text.startswith("OPEN, P2")
-    assert words in text or "1" in text
+    assert text.startswith(f"{words}, P2")
 
 
 def test_each_item_stands_where_the_checklist_has_it():
@@ -113,7 +112,7 @@ def test_a_correction_adds_nothing_to_what_the_model_wrote_and_is_final(text: st
     once = without_contradictions(report, context())
     assert without_contradictions(once, context()) == once
     assert set(once["achieved"] + once["remaining"]) <= set(lines)
-    assert once["tldr"].startswith("OPEN, P2") or set(once["tldr"].split()) <= set(text.split())
+    assert once["tldr"].startswith("open, P2") or set(once["tldr"].split()) <= set(text.split())
 
 
 # -- runs ---------------------------------------------------------------------------------------------

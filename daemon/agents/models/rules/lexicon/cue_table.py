@@ -250,7 +250,7 @@ class LabelCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
 
 
 class ModelWording(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
-    """What the model itself says. `tool_nouns` name what each tool is about."""
+    """What the model itself says. `statuses` name those of a task, `tool_nouns` what each tool is about."""
 
     rationale: str
     listed: str
@@ -264,6 +264,7 @@ class ModelWording(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     about: str
     rejected: str
     blocked: str
+    statuses: dict[str, str]
     tool_nouns: dict[str, str]
 
     def __post_init__(self) -> None:

@@ -88,7 +88,7 @@ def test_the_report_tells_what_is_done_what_is_left_and_what_was_turned_down() -
     )
     assert validate_arguments("update_report", report)
     assert (report["achieved"], report["remaining"]) == (["Write"], ["Test"])
-    assert report["tldr"] == "OPEN, P2; checklist 1/2; due 2026-12-01; about 60 min."
+    assert report["tldr"] == "open, P2; checklist 1/2; due 2026-12-01; about 60 min."
     assert report["learnings"] == ["Rejected: estimate 90 (I know better)"]
 
 
