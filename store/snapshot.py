@@ -20,6 +20,7 @@ from store.fold.word_index import ID_WORD_DIGITS
 from store.log.commit_log import CommitLog
 from store.log.head_memory import HeadMemory
 from store.log.pages import FeedPage, page_again, page_lacking
+from store.log.reader_memory import ReaderMemory
 from syncproto.commit import AuthorKind, DecodedCommit
 from syncproto.head_set import HeadSet
 from syncproto.ids import DeviceId, EntityId, ReplicaId, id_to_text
@@ -43,9 +44,12 @@ class Snapshot:
     All that it returns belongs to one moment, whatever others write meanwhile.
     """
 
-    def __init__(self, db: apsw.Connection, memory: HeadMemory | None = None) -> None:
+    def __init__(
+        self, db: apsw.Connection, memory: HeadMemory | None = None, readers: ReaderMemory | None = None
+    ) -> None:
         self._db = db
         self._memory = memory or HeadMemory()
+        self._readers = readers
 
     @property
     def db(self) -> apsw.Connection:
@@ -109,6 +113,18 @@ class Snapshot:
     def feed_end(self) -> int:
         """Return the position of the newest commit, 0 if there is none."""
         return self.log.feed_end()
+
+    def recall(self, kind: str) -> object | None:
+        """Return what `remember` was given for this kind at this feed position; None if it is not known.
+
+        A transaction remembers nothing: what it has written can still be taken back.
+        """
+        return None if self._readers is None else self._readers.value_at(kind, self.feed_end())
+
+    def remember(self, kind: str, value: object) -> None:
+        """Keep a value that follows from the commits alone for the snapshots at the same feed position."""
+        if self._readers is not None:
+            self._readers.remember(kind, self.feed_end(), value)
 
     def read_feed(self, after: int, limit: int) -> list[tuple[int, DecodedCommit]]:
         """Return at most `limit` commits after a feed position, each with its position."""

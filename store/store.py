@@ -17,6 +17,7 @@ from store.file.lease import Lease, ReplicaDoubt
 from store.fold.relation_index import index_new_fields
 from store.log.commit_log import CommitLog
 from store.log.head_memory import HeadMemory
+from store.log.reader_memory import ReaderMemory
 from store.sentence import sentence
 from store.snapshot import Snapshot
 from store.transaction import StoreEnvironment, Transaction
@@ -38,6 +39,7 @@ class Store:
         self._world = world
         self._log = CommitLog(writer)
         self._memory = HeadMemory()
+        self._readers_memory = ReaderMemory()
         self.doubt: ReplicaDoubt | None = None
         """Why this store began a new replica when it was opened, None if it did not."""
         self._lease = None if machine is None else self._take_lease(machine)
@@ -132,6 +134,8 @@ class Store:
                     self._memory.remember(self._log.feed_end(), self._log.chains.heads())
                 self._writer.execute("COMMIT")
                 self._log.note_durable()
+                if not transaction.committed:
+                    self._readers_memory.forget_all()
             except BaseException:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
@@ -181,7 +185,7 @@ class Store:
             try:
                 # BEGIN alone takes no snapshot: the first read does.
                 reader.execute("SELECT one FROM standing").fetchall()
-                yield Snapshot(reader, self._memory)
+                yield Snapshot(reader, self._memory, self._readers_memory)
             finally:
                 reader.execute("ROLLBACK")
                 with self._lock:

@@ -29,6 +29,11 @@ def expires_soon(item: Item, now_ms: int) -> bool:
     return not item.decisions and now_ms < item.expires_ms <= now_ms + SOON_MS
 
 
+def changes_ms(item: Item) -> tuple[int, int]:
+    """Return the times at which an open item changes by time alone: it begins to expire soon, and expires."""
+    return item.expires_ms - SOON_MS, item.expires_ms
+
+
 def task_places(states: Iterable[ItemState], now_ms: int) -> dict[EntityId, _Place]:
     """Return a key to sort tasks by: the least of those of their items. It is the same on every device.
 

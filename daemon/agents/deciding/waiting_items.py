@@ -5,7 +5,7 @@ Never writes, and never shows a model's words as the summary.
 
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
@@ -118,6 +118,15 @@ class PendingItem(Struct, frozen=True, kw_only=True):
 EXPIRED_LISTED_MAX = 200
 
 _WAITING = frozenset({DisplayedStatus.PENDING, DisplayedStatus.DEFERRED})
+_REMEMBERED: Final = "waiting items"
+
+
+class _RememberedList(NamedTuple):
+    """All that waits, from the time at which it was listed until time alone changes something of it."""
+
+    items: list[PendingItem]
+    from_ms: int
+    until_ms: float
 
 
 def list_waiting_items(
@@ -128,6 +137,20 @@ def list_waiting_items(
     Expired and obsolete items do not wait any more. `closed` lists them too, with all that are decided, in
     the order in which they were made.
     """
+    if task is not None or closed:
+        return _list_items(snapshot, now_ms, task, closed=closed)[0]
+    # Every page counts what waits, and thousands of items take seconds.
+    listed = snapshot.recall(_REMEMBERED)
+    if not isinstance(listed, _RememberedList) or not listed.from_ms <= now_ms < listed.until_ms:
+        listed = _RememberedList(*_list_items(snapshot, now_ms, None, closed=False))
+        snapshot.remember(_REMEMBERED, listed)
+    return list(listed.items)
+
+
+def _list_items(
+    snapshot: Snapshot, now_ms: int, task: EntityId | None, *, closed: bool
+) -> tuple[list[PendingItem], int, float]:
+    """Return the items, `now_ms`, and when the first of them expires, or begins to expire soon."""
     items = snapshot.items(task) if closed else snapshot.open_items(now_ms, task)
     # Hundreds of proposals may be about one task, and another program may have made that as long as a commit.
     entity_of = cache(snapshot.entity)
@@ -149,7 +172,8 @@ def list_waiting_items(
                 first_places[pair[0].item.task, _proposer(pair[0].item)],
             )
         )
-    return _pending_items(snapshot, waiting, now_ms)
+    ends_ms = [end_ms for state, _ in waiting for end_ms in urgency.changes_ms(state.item) if end_ms > now_ms]
+    return _pending_items(snapshot, waiting, now_ms), now_ms, min(ends_ms, default=float("inf"))
 
 
 def list_expired_items(snapshot: Snapshot, now_ms: int, task: EntityId | None = None) -> list[PendingItem]:

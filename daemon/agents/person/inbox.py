@@ -3,7 +3,8 @@
 Never writes, and never leaves out what waits.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -46,17 +47,24 @@ def list_cards(
 ) -> list[InboxCard]:
     """List what waits, of a task or of all, card by card, what presses first.
 
-    With `open_per_day`, items that are beyond this budget of an agent are marked (`attention.py`).
+    With `open_per_day`, items that are beyond this budget of an agent are marked (`attention.py`). What notes
+    say of the items is left to `with_evidence`: to read it of thousands takes long.
     """
     items = list_waiting_items(snapshot, now_ms, task=task)
     if open_per_day is not None:
         items = mark_held_back(items, open_per_day)
-    items = with_note_evidence(snapshot, items)
     names = NameLookup(snapshot)
     by_card: dict[tuple[str, str], list[PendingItem]] = {}
     for item in items:
         by_card.setdefault((item.task_id, item.agent_id), []).append(item)
     return [_card(snapshot, names, card_items) for card_items in by_card.values()]
+
+
+def with_evidence(snapshot: Snapshot, cards: Iterable[InboxCard]) -> list[InboxCard]:
+    """Return cards with what the notes of their tasks say of each item."""
+    listed = list(cards)
+    items = iter(with_note_evidence(snapshot, [item for card in listed for item in card.items]))
+    return [replace(card, items=list(islice(items, len(card.items)))) for card in listed]
 
 
 def in_order_of_urgency(

@@ -72,6 +72,9 @@ class _Inbox:
             request.query.get("kind", ""),
             whole=bool(request.query.get("all")),
         )
+        entries = await self._with_evidence(
+            inbox.in_order_of_urgency(values.pop("cards"), values.pop("asks"), now_ms)[:CARDS_SHOWN_MAX]
+        )
         text = self._services.renderer.render(
             "inbox/inbox.html",
             room="inbox",
@@ -80,15 +83,22 @@ class _Inbox:
             asks_count=len(waiting.asks),
             after=after,
             **waiting.empty,
-            entries=[
-                _row_of(entry, waiting.own_device, now_ms / 1000)
-                for entry in inbox.in_order_of_urgency(values.pop("cards"), values.pop("asks"), now_ms)
-            ][:CARDS_SHOWN_MAX],
+            entries=[_row_of(entry, waiting.own_device, now_ms / 1000) for entry in entries],
             **values,
         )
         response = web.Response(status=status, text=text, content_type="text/html", charset="utf-8")
         response.enable_compression()
         return response
+
+    async def _with_evidence(
+        self, entries: list[inbox.InboxCard | AskDetails]
+    ) -> list[inbox.InboxCard | AskDetails]:
+        """Return what is shown with what the notes say of it; nobody sees it of the rest."""
+        cards = [entry for entry in entries if isinstance(entry, inbox.InboxCard)]
+        read_cards = iter(
+            await self._services.store.read(lambda snapshot: inbox.with_evidence(snapshot, cards))
+        )
+        return [next(read_cards) if isinstance(entry, inbox.InboxCard) else entry for entry in entries]
 
 
 def _decided_words(snapshot: Snapshot, name: EntityId, now_ms: int) -> str:

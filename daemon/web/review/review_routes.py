@@ -158,7 +158,7 @@ def _read(snapshot: Snapshot, ref: str, now_ms: int) -> _Review:
     subject = decision_history.find_subject(snapshot, ref)
     is_task = subject.kind == "task"
     title = tasks.show(snapshot, ref).title if is_task else shown_name(subject)
-    cards = inbox.list_cards(snapshot, now_ms, subject.id)
+    cards = inbox.with_evidence(snapshot, inbox.list_cards(snapshot, now_ms, subject.id))
     records = decision_history.list_decisions(snapshot, now_ms, task=ref, limit=DECISIONS_LISTED_MAX)
     asks = [] if is_task else _open_asks(snapshot, subject.id, now_ms)
     decided_asks = [

@@ -116,7 +116,9 @@ class _Tasks:
             shown, cards = await self._services.store.read(
                 lambda snapshot: (
                     self._read(snapshot, address, now_ms),
-                    inbox.list_cards(snapshot, now_ms, id_from_text(address.ref)),
+                    inbox.with_evidence(
+                        snapshot, inbox.list_cards(snapshot, now_ms, id_from_text(address.ref))
+                    ),
                 )
             )
         except Refused as refused:

@@ -1,0 +1,31 @@
+"""What readers made of the whole store at its latest feed position, so that the next one need not.
+
+Never knows a feed position whose commits could still be taken back: only snapshots of what is durable use it.
+"""
+
+import threading
+
+
+class ReaderMemory:
+    """The last value of each kind with its feed position, for all threads. A value must not be changed."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, tuple[int, object]] = {}
+        self._lock = threading.Lock()
+
+    def value_at(self, kind: str, feed_end: int) -> object | None:
+        """Return the value of a kind at a feed position, None if it is not remembered."""
+        with self._lock:
+            position, value = self._values.get(kind, (-1, None))
+        return value if position == feed_end else None
+
+    def remember(self, kind: str, feed_end: int, value: object) -> None:
+        """Remember the value of a kind at a feed position; the one before gives way, unless it is newer."""
+        with self._lock:
+            if feed_end >= self._values.get(kind, (-1, None))[0]:
+                self._values[kind] = (feed_end, value)
+
+    def forget_all(self) -> None:
+        """Forget all: something was written that is no commit."""
+        with self._lock:
+            self._values.clear()
