@@ -168,6 +168,30 @@ class MailboxInviter:
         if look is not None and isinstance(look.carrier, RingingCarrier):
             await look.carrier.close()
 
+    async def _list_requests(
+        self, invitation: OpenInvitation, stored: Mailbox
+    ) -> tuple[_Look, list[ListedBlob]]:
+        """Return what lies in the mailbox for an invitation. Raises CarrierFault."""
+        key = invitation.invitation_id
+        look = self._looks.get(key)
+        if look is not None:
+            try:
+                return look, await look.carrier.list_blobs()
+            except CarrierFault:
+                # Only a carrier that is made now has the secret that its box may have been given since.
+                await self._forget_look(key)
+        look = self._looks[key] = await self._begin_look(invitation, stored)
+        try:
+            return look, await look.carrier.list_blobs()
+        except CarrierFault:
+            await self._forget_look(key)
+            raise
+
+    async def _forget_look(self, key: str) -> None:
+        look = self._looks.pop(key, None)
+        if look is not None and isinstance(look.carrier, RingingCarrier):
+            await look.carrier.close()
+
     async def _begin_look(self, invitation: OpenInvitation, stored: Mailbox) -> _Look:
         return _Look(await self._carriers.make(stored, invitations.names_of(invitation.secret).tag))
 
@@ -192,10 +216,7 @@ class MailboxInviter:
         if await self._is_over(invitation):
             await self._end(invitation, stored)
             return []
-        look = self._looks.get(invitation.invitation_id)
-        if look is None:
-            look = self._looks[invitation.invitation_id] = await self._begin_look(invitation, stored)
-        listed = await look.carrier.list_blobs()
+        look, listed = await self._list_requests(invitation, stored)
         new = _find_unanswered(listed, look)[:REQUESTS_MAX]
         newcomers = [await self._read_request(invitation, look, blob) for blob in new]
         return [newcomer for newcomer in newcomers if newcomer is not None]
