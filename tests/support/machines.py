@@ -15,9 +15,14 @@ from tests.support.patience import LIMIT_S, wait_until
 
 STICK = Path("/media/stick")
 """Where each machine has the stick, if it is plugged in there."""
+_READ_ONLY = STICK.with_name("read-only")
+"""Where it becomes read-only before it is at its place: a daemon may look there at any moment."""
 
 # It ends when its standard input does, so also if the tests are killed.
-_KEEPER = f"mount -t tmpfs -o size=1m placet-test {STICK.parent} && mkdir {STICK} && echo ready && read -r _"
+_KEEPER = (
+    f"mount -t tmpfs -o size=1m placet-test {STICK.parent} && mkdir {STICK} {_READ_ONLY}"
+    " && echo ready && read -r _"
+)
 
 
 @dataclass
@@ -82,9 +87,12 @@ class Stick:
     def plug(self, machine: Machine, *, read_only: bool = False) -> None:
         """Mount it on a machine."""
         assert self.at is None, "it is plugged in elsewhere"
-        assert not machine.run("mount", "--bind", self.medium, STICK)
         if read_only:
-            assert not machine.run("mount", "-o", "remount,bind,ro", STICK)
+            assert not machine.run("mount", "--bind", self.medium, _READ_ONLY)
+            assert not machine.run("mount", "-o", "remount,bind,ro", _READ_ONLY)
+            assert not machine.run("mount", "--move", _READ_ONLY, STICK)
+        else:
+            assert not machine.run("mount", "--bind", self.medium, STICK)
         self.at = machine
 
     def unmount(self) -> None:

@@ -139,7 +139,8 @@ def test_two_devices_live_with_a_stick_that_goes_between_them(devices: Devices, 
     # Full: it says so, no half of a file stays, and what did not fit follows once there is room.
     disk.fill()
     stick.plug(machine_of(desktop))
-    desktop.do("note", "Wax", "needs a cloth")
+    # Longer than a drop that the device can clear up to make room.
+    desktop.do("note", "Wax", "needs a cloth " * 1000)
     assert "is full" in (trouble(desktop) or "")
     assert not [file.name for file in disk.path.rglob("*.part")]
     disk.remove_filler()
