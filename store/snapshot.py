@@ -115,10 +115,7 @@ class Snapshot:
         return self.log.feed_end()
 
     def recall(self, kind: str) -> object | None:
-        """Return what `remember` was given for this kind at this feed position; None if it is not known.
-
-        A transaction remembers nothing: what it has written can still be taken back.
-        """
+        """Return what `remember` was given for this kind at this feed position; None if it is not known."""
         return None if self._readers is None else self._readers.value_at(kind, self.feed_end())
 
     def remember(self, kind: str, value: object) -> None:

@@ -122,7 +122,7 @@ class Store:
         with database.translate_sqlite_errors(self.path):
             self._writer.execute("BEGIN IMMEDIATE")
             try:
-                transaction = Transaction(self._writer, self._log, self._world)
+                transaction = Transaction(self._writer, self._log, self._world, self._readers_memory)
                 yield transaction
                 transaction.finish()
                 # The order is that of the table in `store.file.lease`: reserve, COMMIT, note.
@@ -134,8 +134,6 @@ class Store:
                     self._memory.remember(self._log.feed_end(), self._log.chains.heads())
                 self._writer.execute("COMMIT")
                 self._log.note_durable()
-                if not transaction.committed:
-                    self._readers_memory.forget_all()
             except BaseException:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")

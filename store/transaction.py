@@ -14,6 +14,7 @@ from store.fold.entity_state import EntityState
 from store.fold.table_writer import HASH_MODULUS, TableWriter
 from store.log.branches import Branch
 from store.log.commit_log import CommitLog
+from store.log.reader_memory import ReaderMemory
 from store.snapshot import Snapshot
 from syncproto import commit as commits
 from syncproto import hlc
@@ -103,8 +104,14 @@ def _bounded_base(base: VectorClock, state: EntityState, fields: Mapping[str, Va
 class Transaction(Snapshot):
     """A snapshot that also writes; it lives inside one SQLite transaction."""
 
-    def __init__(self, db: apsw.Connection, log: CommitLog, world: StoreEnvironment) -> None:
-        super().__init__(db)
+    def __init__(
+        self,
+        db: apsw.Connection,
+        log: CommitLog,
+        world: StoreEnvironment,
+        readers: ReaderMemory | None = None,
+    ) -> None:
+        super().__init__(db, readers=readers)
         self.__dict__["log"] = log
         self._world = world
         self._folding = TableWriter(db, log)
@@ -116,6 +123,13 @@ class Transaction(Snapshot):
         self._unsigned_bytes = 0
         self.committed = 0
         self.own_replica_ahead = False
+
+    def recall(self, kind: str) -> object | None:
+        """Return what snapshots remember, as long as this transaction has committed nothing."""
+        return None if self.committed else super().recall(kind)
+
+    def remember(self, kind: str, value: object) -> None:
+        """Remember nothing: what a transaction has read can still be taken back."""
 
     @property
     def db(self) -> apsw.Connection:

@@ -24,8 +24,3 @@ class ReaderMemory:
         with self._lock:
             if feed_end >= self._values.get(kind, (-1, None))[0]:
                 self._values[kind] = (feed_end, value)
-
-    def forget_all(self) -> None:
-        """Forget all: something was written that is no commit."""
-        with self._lock:
-            self._values.clear()

@@ -62,12 +62,14 @@ def test_a_transaction_remembers_nothing(store: Store) -> None:
     assert recalled(store) is None
 
 
-def test_what_is_written_without_a_commit_ends_it(store: Store) -> None:
+def test_a_transaction_recalls_what_readers_know_until_it_commits(store: Store) -> None:
     write(store, "first")
     with store.read() as snapshot:
         snapshot.remember(KIND, ["first"])
-    with store.write():
-        pass
+    with store.write() as tx:
+        assert tx.recall(KIND) == ["first"]
+        tx.commit([EntityWrite(TASK, "task", {"title": "second"})])
+        assert tx.recall(KIND) is None
     assert recalled(store) is None
 
 
