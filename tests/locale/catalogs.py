@@ -29,7 +29,7 @@ FOLDER: Final = ROOT / "daemon" / "locale"
 SOURCE: Final = ROOT / "daemon" / "cli"
 TRANSLATED: Final = tuple(text for text in LANGUAGES if text != DEFAULT_LANGUAGE)
 
-MODULES: Final = tuple(sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py")))
+MODULES: Final = tuple(sorted(SOURCE.rglob("*.py")))
 """All that the command line consists of."""
 
 PAGE: Final = ROOT / "daemon" / "web"
@@ -84,27 +84,19 @@ class Found(NamedTuple):
 
 @cache
 def messages() -> Catalog:
-    """Find every message of the command line, with the file that it is in; never change what this returns."""
+    """Find every message of the command line, the page and the daemon; never change what this returns."""
     template = _catalog(None)
-    for name in MODULES:
-        path = SOURCE / name
+    for path in MODULES + PAGE_MODULES:
         for message in in_source(path.read_text(encoding="utf-8")):
-            places = [(path.relative_to(ROOT).as_posix(), 0)]
-            template.add(message.words, locations=places, context=message.said_of)
-    for path in PAGE_MODULES:
-        for message in in_source(path.read_text(encoding="utf-8")):
-            template.add(
-                message.words, locations=[(path.relative_to(ROOT).as_posix(), 0)], context=message.said_of
-            )
+            template.add(message.words, context=message.said_of)
     for path in TEMPLATES:
         for message in in_template(path.read_text(encoding="utf-8")):
-            template.add(message.words, locations=[(path.relative_to(ROOT).as_posix(), 0)])
+            template.add(message.words, context=message.said_of)
     for path in DAEMON_MODULES:
         for message in sentences_in(path.read_text(encoding="utf-8")):
-            places = [(path.relative_to(ROOT).as_posix(), 0)]
-            template.add(message.words, locations=places, context=message.said_of)
+            template.add(message.words, context=message.said_of)
     for own in CLICKS_OWN:
-        template.add(own, locations=[("click", 0)])
+        template.add(own)
     return template
 
 
@@ -205,7 +197,7 @@ def updated(language: str) -> Catalog:
                 else None
             )
             text = text or _calendar(message, language)
-            after.add(message.id, text, locations=message.locations, context=message.context)
+            after.add(message.id, text, context=message.context)
     return after
 
 
@@ -222,7 +214,7 @@ def _calendar(message: Message, language: str) -> str | None:
 def catalog_bytes(catalog: Catalog) -> bytes:
     """Return the text form of a catalog."""
     file = io.BytesIO()
-    write_po(file, catalog, width=100, sort_output=True, include_lineno=False)
+    write_po(file, catalog, width=100, sort_output=True, no_location=True)
     return file.getvalue()
 
 
