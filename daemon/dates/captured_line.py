@@ -5,6 +5,7 @@ does what stands in quotation marks.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from typing import Final
@@ -18,6 +19,7 @@ from daemon.refusal import Refused
 
 SPAN_WORDS_MAX: Final = 6
 _LETTERS_MIN: Final = 4
+_WORD: Final = re.compile(r"\S+")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _FULL_DATE: Final = re.compile(r".*\d{4}.*|\d{1,2}\. ?\d{1,2}\.")
 """Figures without a word are a date only with a year, or with two full stops: "3/4" and "5.6" are not."""
@@ -46,16 +48,24 @@ def read_line(line: str, today: date, language: str) -> CapturedLine:
             start, due = _day_at_end(words, today, language)
         if not start:
             is_split = due is not None or minutes is not None
-            return CapturedLine(_without_joint(words) if is_split else " ".join(words), due, minutes)
+            kept = _without_joint(words) if is_split else words
+            title = _first_words(line, len(kept))
+            return CapturedLine(title.rstrip(_END_SIGNS) or title if is_split else title, due, minutes)
         words = words[:start]
 
 
-def _without_joint(words: list[str]) -> str:
-    """Return a title without the signs that joined it to what was split off; one of signs alone stays."""
+def _without_joint(words: list[str]) -> list[str]:
+    """Return the words without signs that joined them to what was split off; signs alone stay."""
     title = words
     while title and not title[-1].strip(_END_SIGNS + _DASHES):
         title = title[:-1]
-    return " ".join(title).rstrip(_END_SIGNS) or " ".join(words)
+    return title if "".join(title).strip(_END_SIGNS) else words
+
+
+def _first_words(line: str, count: int) -> str:
+    """Return so many words of a line, with the blanks between them as they were typed."""
+    spans = [word.span() for word in _WORD.finditer(line)][:count]
+    return line[spans[0][0] : spans[-1][1]] if spans else ""
 
 
 def _length_at_end(words: list[str], today: date, language: str) -> tuple[int, int | None]:
@@ -66,7 +76,8 @@ def _length_at_end(words: list[str], today: date, language: str) -> tuple[int, i
         if minutes is not None:
             # "2 days" is how long something takes, and also when it is due.
             is_day = any(grammar.day_readings(span, today, other) for other in LANGUAGES)
-            return (0, None) if is_day or _leaves_hanging(words[start - 1], language) else (start, minutes)
+            is_hanging = _leaves_hanging(words[start - 1], {language})
+            return (0, None) if is_day or is_hanging else (start, minutes)
     return 0, None
 
 
@@ -82,7 +93,12 @@ def _day_at_end(words: list[str], today: date, language: str) -> tuple[int, date
             # All of it means a day or a time in more ways than one: a part of it may not count either.
             return 0, None
         is_clear = day is not None and day >= today and _says_a_day(span, day, today)
-        return (start, day) if is_clear and not _leaves_hanging(words[start - 1], language) else (0, None)
+        # "de la mañana" is Spanish, whatever language the person speaks with Placet.
+        spoken = {
+            language,
+            *(other for other in LANGUAGES if day in grammar.day_readings(span, today, other)),
+        }
+        return (start, day) if is_clear and not _leaves_hanging(words[start - 1], spoken) else (0, None)
     return 0, None
 
 
@@ -102,7 +118,7 @@ def _says_a_day(span: str, day: date, today: date) -> bool:
     )
 
 
-def _leaves_hanging(word: str, language: str) -> bool:
+def _leaves_hanging(word: str, languages: Iterable[str]) -> bool:
     """Report whether a title cannot end with a word: "the meeting on the" lacks what was taken away."""
-    spoken = {known_language(language), DEFAULT_LANGUAGE}
+    spoken = {*map(known_language, languages), DEFAULT_LANGUAGE}
     return any(normalized_words(word) in map(normalized_words, date_words(name).hanging) for name in spoken)

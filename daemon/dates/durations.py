@@ -19,6 +19,13 @@ WORKDAY_MINUTES: Final = 480
 HOUR_MINUTES: Final = 60
 _CLOCK: Final = re.compile(r"(\d{1,4}):([0-5]\d)")
 _CHARS_MAX: Final = 100
+_ISO_8601: Final = re.compile(r"pt(?:(\d{1,4}(?:\.\d{1,2})?)h)?(?:(\d{1,5})m)?(?<=[hm])", re.ASCII)
+_FRACTIONS: Final = {"½": ".5", "¼": ".25", "¾": ".75", "1/2": ".5", "1/4": ".25", "3/4": ".75"}
+_FRACTION: Final = re.compile(
+    r"(?<![\d.,/])(?:(\d{1,4}) ?([½¼¾])|(\d{1,4}) ([13]/[24])|([½¼¾]|[13]/[24]))(?![\d.,/½¼¾])", re.ASCII
+)
+_SIGN_IN_A_PART: Final = re.compile(r"\s*[,;]|.*\d\s*;|.*\d\s*,\s*[^\W\d_]")
+"""A comma or semicolon that may stand for another sign: before the first part, or in front of a unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +95,10 @@ def parse_minutes(words: str) -> int | None:
             sentence("length-too-long", "{words!r} is too long for a length of time", words=excerpt(words)),
             sentence("write-short-length", "write it like 90, 2h or 1h30"),
         )
-    # The comma of "1,5" is kept: folding takes it for a blank.
-    text = normalized_words(re.sub(r"(?<=\d),(?=\d)", ".", words))
+    text = _readable_text(words)
     if text in ("", "none"):
         return None
-    minutes = _minutes(text)
+    minutes = None if text is None else _minutes(text)
     if minutes is None or minutes <= 0:
         raise usage_error(
             sentence("no-length", "{words!r} is not a length of time", words=excerpt(words)),
@@ -108,12 +114,29 @@ def parse_named_length(words: str) -> int | None:
     """
     if len(words) > _CHARS_MAX:
         return None
-    text = normalized_words(re.sub(r"(?<=\d),(?=\d)", ".", words))
+    text = _readable_text(words)
+    if text is None:
+        return None
     if text in _all_languages().amounts:
         return _all_languages().amounts[text]
     has_figure, has_letter = (any(map(test, text)) for test in (str.isdigit, str.isalpha))
     minutes = _minutes(text) if has_figure and has_letter else None
     return minutes if minutes is not None and minutes > 0 else None
+
+
+def _readable_text(words: str) -> str | None:
+    """Return words normalized, each number in figures and a point; None if a sign in them has no meaning."""
+    # Before the signs are folded: a comma becomes a blank, and the 2 of "h²" a figure.
+    text = _FRACTION.sub(
+        _decimal, re.sub(r"(?<![\w.,])[.,](?=\d)", "0.", re.sub(r"(?<=\d),(?=\d)", ".", words))
+    )
+    has_other_figures = any(sign.isnumeric() and not sign.isdecimal() and not sign.isalpha() for sign in text)
+    return None if has_other_figures or _SIGN_IN_A_PART.match(text) else normalized_words(text)
+
+
+def _decimal(fraction: re.Match[str]) -> str:
+    whole, sign = fraction[1] or fraction[3] or "0", fraction[2] or fraction[4] or fraction[5]
+    return whole + _FRACTIONS.get(sign, "\0")
 
 
 def _minutes(text: str) -> int | None:
@@ -122,6 +145,8 @@ def _minutes(text: str) -> int | None:
         return spoken.amounts[text]
     if clock := _CLOCK.fullmatch(text):
         return int(clock[1]) * HOUR_MINUTES + int(clock[2])
+    if iso := _ISO_8601.fullmatch(text):
+        return round(float(iso[1] or 0) * HOUR_MINUTES) + int(iso[2] or 0)
     if any(half in text for half in spoken.halves):
         match = spoken.and_a_half.fullmatch(text)
         return None if match is None else round(_number(match["n"]) * HOUR_MINUTES) + HOUR_MINUTES // 2
@@ -139,6 +164,8 @@ def _sum_of_parts(text: str) -> int | None:
         # "30 min 2 h" is more likely a slip than a sum.
         if size is None or (last_size and size >= last_size):
             return None
+        if size == 1 and "." in part["n"]:
+            return None  # no minute has a half; "1.5" may mean hours
         total, start, last_size = total + _number(part["n"]) * size, part.end(), size
     return round(total)
 

@@ -36,6 +36,7 @@ TODAY = date(2026, 11, 24)
         ("en", "Call Ana, - tomorrow 1 h", "Call Ana", "2026-11-25", 60),
         ("en", "Rate B- tomorrow", "Rate B-", "2026-11-25", None),
         ("en", "- tomorrow", "-", "2026-11-25", None),
+        ("en", "Two  blanks  -  tomorrow", "Two  blanks", "2026-11-25", None),
         ("en", "Fix the roof in two weeks 3 hours", "Fix the roof", "2026-12-08", 180),
     ],
 )
@@ -83,6 +84,12 @@ def test_a_day_and_a_length_are_split_off(
         ("de", "Was mache ich so"),
         ("es", "Correr por la mañana"),
         ("es", "Ir al mar"),
+        ("en", "delete mails up to january 30th"),
+        ("en", "Move the meeting to tomorrow"),
+        ("en", "Trabajo de la mañana"),
+        ("fr", "Guten Morgen"),
+        ("de", "Termin verschieben zu morgen"),
+        ("ro", "a  b   c"),
     ],
 )
 def test_what_may_mean_something_else_stays_in_the_title(language: str, line: str) -> None:

@@ -35,6 +35,9 @@ from daemon.refusal import Refused
         (45, "45 | three quarters of an hour | Dreiviertelstunde | tres cuartos de hora | 45 minute"),
         (960, "2d | 2 days | 2 Tage | 2 días | 2 jours | 2 zile | two days"),
         (540, "1d 1h | 1 day 1 hour | 9h"),
+        (30, ",5h | .5h | 0,5 h | ,5 Std. | ½h | ½ h | ½ Stunde | 1/2 hour | PT30M | pt0.5h"),
+        (90, "1½h | 1½ h | 1 ½ heure | 1 1/2 hours | PT1H30M | PT90M | PT1,5H"),
+        (45, "¾ h | 3/4 h | ,75 ore | .75 hora"),
     ],
 )
 def test_a_length_is_read_in_every_language(minutes: int, phrases: str):
@@ -49,7 +52,40 @@ def test_nothing_clears(words: str):
 
 @pytest.mark.parametrize(
     "words",
-    ["long", "0", "-5", "2x", "h", "1h1h", "30m 1h", "1:75", "2 weeks", "1h30d", "1.2.3h", "1d 5", "1" * 101],
+    [
+        *(
+            "long",
+            "0",
+            "-5",
+            "2x",
+            "h",
+            "1h1h",
+            "30m 1h",
+            "1:75",
+            "2 weeks",
+            "1h30d",
+            "1.2.3h",
+            "1d 5",
+            "1" * 101,
+        ),
+        *(
+            ",5",
+            "1,5",
+            "1.5 min",
+            "5,h",
+            ";5h",
+            "5;h",
+            "1h ,5",
+            "1,500 min",
+            "²h",
+            "1h²",
+            "⅓h",
+            "3/2h",
+            "1½½h",
+            "1..5h",
+        ),
+        *("PT", "P1D", "PT1.5", "PT30S", "1e3", "+5", "½", "-.5h", "1/2"),
+    ],
 )
 def test_what_is_no_length_is_refused_with_examples(words: str):
     with pytest.raises(Refused) as refusal:
