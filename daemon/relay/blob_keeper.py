@@ -5,11 +5,10 @@ Never looks into a blob, and never trusts a name: only those that a mailbox has 
 
 import asyncio
 import re
-from contextlib import suppress
 from pathlib import Path
 
 from daemon.peers.mailboxes.carrier import LISTED_MAX, ListedBlob
-from daemon.peers.mailboxes.folder import FolderCarrier
+from daemon.peers.mailboxes.folder import FolderCarrier, tidy_vaults
 from daemon.relay.boxes import Box
 
 VAULTS_MAX = 8
@@ -95,13 +94,4 @@ class BlobKeeper:
 
     def _make_folder(self) -> list[str]:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        vaults = sorted(path for path in self._folder.iterdir() if is_vault_tag(path.name))
-        for vault in vaults:
-            # What a process that was killed left half written: nobody else writes here.
-            for part in (path for pattern in (".*.part", "*/.*.part") for path in vault.glob(pattern)):
-                part.unlink(missing_ok=True)
-            # What an earlier version left empty.
-            for folder in (*vault.iterdir(), vault):
-                with suppress(OSError):
-                    folder.rmdir()
-        return [vault.name for vault in vaults if vault.exists()]
+        return tidy_vaults(self._folder, is_vault_tag)

@@ -342,6 +342,7 @@ class AddedMailboxJson(TypedDict, total=False):
     foreign: int
     gaps: int
     readers: list[MailboxReaderJson]
+    overdue_s: int
     changed: bool
 
 

@@ -362,6 +362,7 @@ class MailboxStateJson(TypedDict, total=False):
     foreign: int
     gaps: int
     readers: list[MailboxReaderJson]
+    overdue_s: int
 
 
 class MailboxInvitationJson(TypedDict, total=False):

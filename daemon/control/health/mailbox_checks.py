@@ -12,6 +12,9 @@ from daemon.peers.mailboxes.mailbox_state import MailboxState
 from store.sentence import sentence, sentence_of_answer
 
 _MAILBOX_BACK = sentence("bring-mailbox-back", "bring it back, or run: placet mailbox remove NAME")
+_MAILBOX_WAIT = sentence(
+    "wait-for-mailbox", "wait if there is much to read; otherwise see whether the place still answers"
+)
 _MAILBOX_FILES = sentence(
     "let-mailbox-finish", "let whatever copies the folder finish; half files may be deleted"
 )
@@ -48,6 +51,18 @@ def check_mailboxes(mailboxes: Sequence[MailboxState]) -> Iterator[Check]:
             elif mailbox.trouble_id in _SECRET_TROUBLES:
                 code, remedy = "mailbox_secret", _MAILBOX_SECRET
             yield make_check("mailboxes", text, remedy, well=False, code=code, parameters=parameters)
+        elif mailbox.overdue_s:
+            duration = duration_sentence(mailbox.overdue_s * 1000)
+            text = sentence(
+                "mailbox-overdue",
+                "mailbox {mailbox}: no look has ended for {duration}",
+                mailbox=mailbox.name,
+                duration=duration,
+            )
+            parameters["seconds"] = mailbox.overdue_s
+            yield make_check(
+                "mailboxes", text, _MAILBOX_WAIT, well=False, code="mailbox_overdue", parameters=parameters
+            )
         elif mailbox.unreadable or mailbox.foreign:
             yield from _check_files(mailbox)
         else:

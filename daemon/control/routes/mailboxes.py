@@ -16,7 +16,7 @@ from daemon.peers.mailboxes.mailboxes import Mailboxes
 
 
 class NewMailbox(Struct, frozen=True, forbid_unknown_fields=True):
-    """A mailbox to look into from now on. The place of a folder is its absolute path.
+    """A mailbox to look into from now on. The place of a folder is its absolute path, and no link.
 
     That of a relay is `https://HOST:PORT/BOX`, followed by `#sha256=HEX` if its certificate is pinned. That
     of NATS is `tls://HOST:PORT,HOST:PORT/STREAM`, followed by `?replicas=3&mib=1024&ca=FILE` and the like.

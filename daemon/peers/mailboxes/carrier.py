@@ -32,6 +32,15 @@ def full_sentence(place: str) -> Sentence:
     )
 
 
+def look_too_long_sentence(most_s: float) -> Sentence:
+    """Return what is said of a look that its time limit ended."""
+    return sentence(
+        "mailbox-look-too-long",
+        "a look did not end within {minutes} minutes; what it has read is kept",
+        minutes=round(most_s / 60),
+    )
+
+
 class BadPlace(ValueError):
     """A text that is no place of a mailbox; `sentence` says what was seen."""
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from daemon.peers.mailboxes import relay
 from daemon.peers.mailboxes.carrier import BadPlace, Carrier, CarrierFault
-from daemon.peers.mailboxes.folder import FolderCarrier
+from daemon.peers.mailboxes.folder import FolderCarrier, StuckWork
 from daemon.peers.mailboxes.jetstream import place as nats_places
 from daemon.peers.mailboxes.relay import RelayCarrier
 from daemon.peers.mailboxes.secret_file import SecretFile
@@ -38,6 +38,7 @@ class CarrierChoice:
     def __init__(self, secrets: SecretFile, randomness: Callable[[int], bytes]) -> None:
         self.secrets = secrets
         self._randomness = randomness
+        self._stuck: StuckWork = {}
 
     def check(self, stored: Mailbox, access: Access) -> None:
         """Check what a person gave for a new mailbox. Raises Refused."""
@@ -75,7 +76,8 @@ class CarrierChoice:
         `given` is the secret of a box that is not kept yet.
         """
         if stored.kind == "folder":
-            return FolderCarrier(Path(stored.place), tag)
+            folder = Path(stored.place)
+            return FolderCarrier(folder, tag, randomness=self._randomness, stuck=self._stuck)
         secret = given or await asyncio.to_thread(self.secrets.secret_of, stored.name)
         if secret is None:
             raise CarrierFault(

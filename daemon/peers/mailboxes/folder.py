@@ -6,40 +6,59 @@ Never follows a link out of the folder, and never makes the folder itself: witho
 import asyncio
 import errno
 import os
-import stat
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from threading import Thread
+from typing import Any, TypeVar
 
+from daemon.clock import SystemClock
 from daemon.peers.mailboxes.carrier import LISTED_MAX, CarrierFault, ListedBlob, full_sentence
+from daemon.shared_folder import GONE, SharedFolder, open_shared
 from store.sentence import sentence
 from syncproto.mailboxes import names
 
 T = TypeVar("T")
 
 _Candidate = tuple[str, "os.DirEntry[str]"]
+StuckWork = dict[Path, "asyncio.Future[Any]"]
 
 END_WITHIN_S = 5.0
+OPERATION_S_MAX = 120.0
+"""How long a file system may take for one listing, reading or writing before it counts as away."""
 STRANGERS_LISTED_MAX = 5000
 """How many blobs are listed of others than members, if these are named."""
 FOLDERS_MAX = 1000
 """How many folders of others than members are looked into."""
 
-_GONE = (errno.ENOENT, errno.ENOTDIR)
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+_system_randomness = SystemClock().randomness
 
 
 class FolderCarrier:
-    """The blobs of one vault (its tag) in a folder that may be away, read-only or full."""
+    """The blobs of one vault (its tag) in a folder that may be away, read-only or full, and is not trusted.
 
-    def __init__(self, folder: Path, vault: bytes, *, clears_leftovers: bool = True) -> None:
+    `stuck` has the work, by folder, that a file system has not answered; the carriers of a daemon share it.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        vault: bytes,
+        *,
+        randomness: Callable[[int], bytes] = _system_randomness,
+        stuck: StuckWork | None = None,
+        clears_leftovers: bool = True,
+    ) -> None:
         self._folder = folder
-        self._own = folder / vault.hex()
+        self._vault = vault.hex()
+        self._randomness = randomness
+        self._stuck: StuckWork = {} if stuck is None else stuck
         self._clears_leftovers = clears_leftovers
-        self._cleared: set[Path] = set()
+        self._cleared: set[str] = set()
 
     async def put(self, name: str, content: bytes) -> None:
         """Write a file beside its place, and rename it."""
@@ -58,14 +77,22 @@ class FolderCarrier:
         await self._run(lambda: self._remove(name))
 
     async def _run(self, work: Callable[[], T]) -> T:
-        thread = asyncio.ensure_future(asyncio.to_thread(work))
+        earlier = self._stuck.get(self._folder)
+        if earlier is not None and not earlier.done():
+            raise self._no_answer()
+        thread = _in_thread(work)
         try:
-            return await asyncio.shield(thread)
+            await asyncio.wait([thread], timeout=OPERATION_S_MAX)
         except asyncio.CancelledError:
             # A thread cannot be ended: whoever ends a visit waits, so that nothing is written after it.
-            thread.add_done_callback(_ignore_outcome)
             await asyncio.wait([thread], timeout=END_WITHIN_S)
+            self._note_stuck(thread)
             raise
+        self._note_stuck(thread)
+        if not thread.done():
+            raise self._no_answer()
+        try:
+            return thread.result()
         except OSError as fault:
             if fault.errno in _FULL:
                 raise CarrierFault(full_sentence(str(self._folder))) from fault
@@ -78,6 +105,24 @@ class FolderCarrier:
                 )
             ) from fault
 
+    def _note_stuck(self, thread: "asyncio.Future[Any]") -> None:
+        """Remember a thread that waits for the file system: meanwhile no other one is sent after it."""
+        if thread.done():
+            # Retrieved here, since whoever is cancelled asks for no outcome.
+            thread.exception()
+            self._stuck.pop(self._folder, None)
+        else:
+            self._stuck[self._folder] = thread
+
+    def _no_answer(self) -> CarrierFault:
+        return CarrierFault(
+            sentence(
+                "mailbox-folder-no-answer",
+                "{folder} cannot be used: its file system does not answer",
+                folder=str(self._folder),
+            )
+        )
+
     def _write(self, name: str, content: bytes) -> None:
         try:
             self._write_once(name, content)
@@ -86,111 +131,111 @@ class FolderCarrier:
             self._write_once(name, content)
 
     def _write_once(self, name: str, content: bytes) -> None:
-        file = self._own / name
+        device, _, last = name.rpartition("/")
         # The folder itself is not made: a missing one is a stick that is not there.
-        self._own.mkdir(exist_ok=True)
-        file.parent.mkdir(exist_ok=True)
-        for folder in (self._own, file.parent):
-            if folder.is_symlink():
-                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(folder))
-        self._clear_leftovers(file.parent)
-        part = file.with_name(f".{file.name}.part")
-        try:
-            with part.open("wb") as opened:
-                opened.write(content)
-                opened.flush()
-                os.fsync(opened.fileno())
-            part.replace(file)
-        except BaseException:
-            with suppress(OSError):
-                part.unlink(missing_ok=True)
-            raise
+        with open_shared(self._folder) as top, top.inner(self._vault, make=True) as own:
+            if not device:
+                self._clear_leftovers(own, name, f".{last}.")
+                own.replace(last, content, self._randomness)
+                return
+            with own.inner(device, make=True) as folder:
+                self._clear_leftovers(folder, device, ".")
+                folder.replace(last, content, self._randomness)
 
-    def _clear_leftovers(self, folder: Path) -> None:
-        """Delete what an earlier process left half written in the folder of this device."""
-        if not self._clears_leftovers or folder == self._own or folder in self._cleared:
-            return
-        self._cleared.add(folder)
-        with os.scandir(folder) as entries:
-            parts = [
-                entry.path for entry in entries if entry.name.startswith(".") and entry.name.endswith(".part")
-            ]
-        for part in parts:
-            with suppress(OSError):
-                Path(part).unlink()
+    def _clear_leftovers(self, folder: SharedFolder, place: str, beginning: str) -> None:
+        """Delete what an earlier process left half written in the folder of this device, or for one file."""
+        if self._clears_leftovers and place not in self._cleared:
+            self._cleared.add(place)
+            folder.clear_parts(beginning)
 
     def _list(self, first: Collection[str]) -> list[ListedBlob]:
-        if not stat.S_ISDIR(self._folder.stat().st_mode):
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(self._folder))
         blobs: list[ListedBlob] = []
-        for path, entry in self._candidates(first):
+        with open_shared(self._folder) as top:
             try:
-                # Of all that anybody may have put here, only what is listed is looked at.
-                if entry.is_file(follow_symlinks=False):
-                    status = entry.stat(follow_symlinks=False)
-                    mark = f"{status.st_size}-{status.st_mtime_ns}-{status.st_ino}"
-                    blobs.append(ListedBlob(path, status.st_size, mark))
-            except FileNotFoundError:
-                continue
-            if len(blobs) >= LISTED_MAX:
-                break
+                with top.inner(self._vault) as own:
+                    for path, entry in _candidates(own, first):
+                        try:
+                            # Of all that anybody may have put here, only what is listed is looked at.
+                            if entry.is_file(follow_symlinks=False):
+                                status = entry.stat(follow_symlinks=False)
+                                mark = f"{status.st_size}-{status.st_mtime_ns}-{status.st_ino}"
+                                blobs.append(ListedBlob(path, status.st_size, mark))
+                        except FileNotFoundError:
+                            continue
+                        if len(blobs) >= LISTED_MAX:
+                            break
+            except OSError as fault:
+                if fault.errno not in GONE:
+                    raise
         return blobs
 
-    def _candidates(self, first: Collection[str]) -> "Iterator[_Candidate]":
-        """Yield what is called as a blob is, with its path: first what begins with a tag, then the rest.
-
-        Anybody who sees a member's tag can name any number of files after it, so members take turns.
-        """
-        others_max = STRANGERS_LISTED_MAX if first else LISTED_MAX
-        by_tag: dict[str, list[os.DirEntry[str]]] = {tag: [] for tag in first}
-        others: list[os.DirEntry[str]] = []
-        for entry in _entries_of(self._own):
-            tag = names.tag_in(entry.name, first)
-            most = others_max if tag is None else LISTED_MAX // len(by_tag)
-            candidates = others if tag is None else by_tag[tag]
-            if len(candidates) < most and (tag is not None or _may_be_of_device(entry.name)):
-                candidates.append(entry)
-        yield from _in_turn([_expand(entries) for entries in by_tag.values()])
-        yield from islice(_expand(others, FOLDERS_MAX), others_max)
-
     def _read(self, name: str, bytes_max: int) -> bytes | None:
+        device, _, last = name.rpartition("/")
         try:
-            descriptor = os.open(self._own / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            with open_shared(self._folder) as top, top.inner(self._vault) as own:
+                if not device:
+                    return own.read(last, bytes_max + 1)
+                with own.inner(device) as folder:
+                    return folder.read(last, bytes_max + 1)
         except OSError as fault:
-            if fault.errno in (*_GONE, errno.ELOOP):
+            if fault.errno in GONE:
                 return None
             raise
-        with os.fdopen(descriptor, "rb") as opened:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return None
-            return opened.read(bytes_max + 1)
 
     def _remove(self, name: str) -> None:
-        file = self._own / name
+        device, _, last = name.rpartition("/")
         try:
-            file.unlink()
+            with open_shared(self._folder) as top:
+                with top.inner(self._vault) as own:
+                    if device:
+                        with own.inner(device) as folder:
+                            folder.remove(last)
+                        # Folders of those that left nothing more, and of invitations that are over.
+                        own.remove_folder(device)
+                    else:
+                        own.remove(last)
+                top.remove_folder(self._vault)
         except OSError as fault:
-            if fault.errno not in _GONE:
+            if fault.errno not in GONE:
                 raise
-        # Folders of those that left nothing more, and of invitations that are over, do not gather.
-        with suppress(OSError):
-            if file.parent != self._own:
-                file.parent.rmdir()
-            self._own.rmdir()
 
 
-def _entries_of(folder: Path) -> "Iterator[os.DirEntry[str]]":
-    """Yield what lies in a folder, nothing if it is a link or gone."""
-    if folder.is_symlink():
-        return
-    try:
-        entries = os.scandir(folder)
-    except OSError as fault:
-        if fault.errno in _GONE:
-            return
-        raise
-    with entries:
-        yield from entries
+def tidy_vaults(folder: Path, is_vault: Callable[[str], bool]) -> list[str]:
+    """Remove what killed writers and earlier versions left in the folders of vaults; return those that stay.
+
+    Only for a folder in which no process but this one writes. Raises OSError.
+    """
+    vaults: list[str] = []
+    with open_shared(folder) as top:
+        for vault in sorted(entry.name for entry in top.entries() if is_vault(entry.name)):
+            with suppress(OSError), top.inner(vault) as own:
+                vaults.append(vault)
+                own.clear_parts()
+                for name in [entry.name for entry in own.entries()]:
+                    with suppress(OSError), own.inner(name) as inner:
+                        inner.clear_parts()
+                    own.remove_folder(name)
+            top.remove_folder(vault)
+        left = {entry.name for entry in top.entries()}
+    return [vault for vault in vaults if vault in left]
+
+
+def _candidates(own: SharedFolder, first: Collection[str]) -> "Iterator[_Candidate]":
+    """Yield what is called as a blob is, with its path: first what begins with a tag, then the rest.
+
+    Anybody who sees a member's tag can name any number of files after it, so members take turns.
+    """
+    others_max = STRANGERS_LISTED_MAX if first else LISTED_MAX
+    by_tag: dict[str, list[os.DirEntry[str]]] = {tag: [] for tag in first}
+    others: list[os.DirEntry[str]] = []
+    for entry in own.entries():
+        tag = names.tag_in(entry.name, first)
+        most = others_max if tag is None else LISTED_MAX // len(by_tag)
+        candidates = others if tag is None else by_tag[tag]
+        if len(candidates) < most and (tag is not None or _may_be_of_device(entry.name)):
+            candidates.append(entry)
+    yield from _in_turn([_expand(own, entries) for entries in by_tag.values()])
+    yield from islice(_expand(own, others, FOLDERS_MAX), others_max)
 
 
 def _may_be_of_device(name: str) -> bool:
@@ -198,18 +243,22 @@ def _may_be_of_device(name: str) -> bool:
     return not name.startswith(".") and ("." not in name or names.is_blob_name(name))
 
 
-def _expand(entries: "list[os.DirEntry[str]]", folders_max: int | None = None) -> "Iterator[_Candidate]":
+def _expand(
+    own: SharedFolder, entries: "list[os.DirEntry[str]]", folders_max: int | None = None
+) -> "Iterator[_Candidate]":
     """Yield files that are called as blobs are, and then those in folders, at most so many of these."""
-    folders: list[os.DirEntry[str]] = []
+    folders: list[str] = []
     for entry in entries:
         if names.is_blob_name(entry.name):
             yield entry.name, entry
         elif len(folders) != folders_max and entry.is_dir(follow_symlinks=False):
-            folders.append(entry)
-    for folder in folders:
-        for inner in _entries_of(Path(folder.path)):
-            if names.is_blob_name(inner.name):
-                yield f"{folder.name}/{inner.name}", inner
+            folders.append(entry.name)
+    for name in folders:
+        # It may be gone by now, or have become a link, or let nobody in.
+        with suppress(FileNotFoundError, NotADirectoryError, PermissionError), own.inner(name) as folder:
+            for inner in folder.entries():
+                if names.is_blob_name(inner.name):
+                    yield f"{name}/{inner.name}", inner
 
 
 def _in_turn(sources: "Sequence[Iterator[_Candidate]]") -> "Iterator[_Candidate]":
@@ -222,6 +271,16 @@ def _in_turn(sources: "Sequence[Iterator[_Candidate]]") -> "Iterator[_Candidate]
             waiting.append(source)
 
 
-def _ignore_outcome(thread: "asyncio.Future[T]") -> None:
-    if not thread.cancelled():
-        thread.exception()
+def _in_thread(work: Callable[[], T]) -> "asyncio.Future[T]":
+    """Run work in a thread of its own: one that waits for ever keeps neither others nor the end waiting."""
+    outcome: Future[T] = Future()
+
+    def run() -> None:
+        outcome.set_running_or_notify_cancel()
+        try:
+            outcome.set_result(work())
+        except BaseException as fault:  # noqa: BLE001 - raised where the outcome is asked for
+            outcome.set_exception(fault)
+
+    Thread(target=run, name="mailbox-folder", daemon=True).start()
+    return asyncio.wrap_future(outcome)

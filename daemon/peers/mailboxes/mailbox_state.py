@@ -21,7 +21,8 @@ class MailboxState(Struct, frozen=True):
     """A mailbox as it was found last. `trouble` says why it could not be looked into, null if it could.
 
     `unreadable` counts blobs that have not opened for a day, `foreign` those of no member that have lain
-    there for a day, and `gaps` those that rest on what is not here.
+    there for a day, and `gaps` those that rest on what is not here. `overdue_s` says for how many seconds no
+    look has ended, 0 if none should have by now.
     """
 
     name: str
@@ -37,9 +38,10 @@ class MailboxState(Struct, frozen=True):
     foreign: int
     gaps: int
     readers: list[MailboxReader]
+    overdue_s: int = 0
 
 
-class AddedMailbox(MailboxState, frozen=True):
+class AddedMailbox(MailboxState, frozen=True, kw_only=True):
     """A mailbox that a person added. It is `changed` if it was known, and has another secret from now on."""
 
     changed: bool

@@ -16,7 +16,7 @@ from daemon.config import MailboxSettings
 from daemon.peers.mailboxes import carrier_choice
 from daemon.peers.mailboxes.blob_reader import BlobStatus
 from daemon.peers.mailboxes.blob_writer import MailboxKnowledge, OwnDevice
-from daemon.peers.mailboxes.carrier import Carrier, CarrierFault, RingingCarrier
+from daemon.peers.mailboxes.carrier import Carrier, CarrierFault, RingingCarrier, look_too_long_sentence
 from daemon.peers.mailboxes.carrier_choice import Access, CarrierChoice
 from daemon.peers.mailboxes.holders import Comparison
 from daemon.peers.mailboxes.mailbox_contents import MailboxHolding, SeenMailbox, find_holdings
@@ -27,6 +27,7 @@ from daemon.peers.mailboxes.mailbox_state import (
     MailboxState,
 )
 from daemon.peers.mailboxes.sealing_key_file import DAY_MS, SealingKeyFile
+from daemon.peers.mailboxes.urgent_commits import has_urgent_commit
 from daemon.peers.mailboxes.visit import MailboxVisit, VisitCounts
 from daemon.peers.roster import member_records
 from daemon.peers.roster.cache import RosterCache
@@ -46,13 +47,13 @@ from syncproto.mailboxes.sealing_keys import SealingSuite
 
 NAME_CHARS_MAX = 64
 MAILBOXES_MAX = 16
-URGENT_KINDS = frozenset({"ask", "change_set", "decision", "device", "use"})
-"""What somebody waits for: proposals, asks and their verdicts, a use, and who is a member."""
-URGENT_COMMITS_READ = 512
 RELAY_RETRY_MAX_S = 300.0
 REST_PER_LISTING = 4.0
 """How much longer than it takes to list a place it is then left alone: anybody may fill a folder."""
 REST_MAX_S = 300.0
+LOOK_S_MAX = 900.0
+"""How long a look may take. What it has read by then is known to the next one."""
+OVERDUE_AFTER_S = 60.0
 COPY_MEMORY_MS = 3 * DAY_MS
 
 NO_ACCESS = Access()
@@ -79,7 +80,14 @@ class _OpenMailbox:
     written_up_to: int = 0
     grew_s: float | None = None
     delay_s: float = 0.0
+    ended_s: float = 0.0
+    """When a look last ended, or was not wanted, by the clock that never runs back."""
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
+
+    def overdue_s(self, now_s: float) -> int:
+        """Return for how many seconds no look has ended, 0 if none should have by now."""
+        since_s = now_s - self.ended_s
+        return round(since_s) if since_s > self.delay_s + OVERDUE_AFTER_S else 0
 
 
 class Mailboxes:
@@ -164,6 +172,7 @@ class Mailboxes:
         look_s = self._settings.look_s
         most_s = look_s if stored.kind == "folder" else max(look_s, RELAY_RETRY_MAX_S)
         opened = _OpenMailbox(stored, FailureCount(Backoff(look_s, most_s)), delay_s=look_s)
+        opened.ended_s = self._clock.monotonic_s()
         self._open[stored.name] = opened
         opened.tasks.append(asyncio.create_task(self._look_regularly(opened)))
         return opened
@@ -197,6 +206,7 @@ class Mailboxes:
             opened.look_now.clear()
             if not self._is_paused():
                 await self._look(opened)
+            opened.ended_s = self._clock.monotonic_s()
             try:
                 await asyncio.wait_for(opened.look_now.wait(), opened.delay_s)
             except TimeoutError:
@@ -207,7 +217,7 @@ class Mailboxes:
         async with opened.looking:
             before = _activity(opened)
             try:
-                listing_s = await self._visit(opened, write_now=write_now)
+                listing_s = await self._visit_in_time(opened, write_now=write_now)
                 opened.failures.reset()
                 rest_s = min(REST_PER_LISTING * listing_s, REST_MAX_S)
                 opened.delay_s = max(self._settings.look_s, rest_s)
@@ -222,8 +232,19 @@ class Mailboxes:
             except Exception:
                 # A bug here ends this visit and is logged; it never ends the daemon.
                 log.exception("a mailbox could not be looked into", mailbox=opened.stored.name)
+            opened.ended_s = self._clock.monotonic_s()
             if _activity(opened).has_news_since(before):
                 self._changed()
+
+    async def _visit_in_time(self, opened: _OpenMailbox, *, write_now: bool) -> float:
+        limit = asyncio.timeout(LOOK_S_MAX)
+        try:
+            async with limit:
+                return await self._visit(opened, write_now=write_now)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise CarrierFault(look_too_long_sentence(LOOK_S_MAX)) from None
 
     async def _visit(self, opened: _OpenMailbox, *, write_now: bool) -> float:
         """Look once; return how many seconds it took to list what is there. Raises CarrierFault."""
@@ -428,6 +449,7 @@ class Mailboxes:
             foreign=mailbox_knowledge.count_old(BlobStatus.FOREIGN, now_ms - DAY_MS),
             gaps=sum(view.status is BlobStatus.GAP for view in mailbox_knowledge.views.values()),
             readers=self._readers(snapshot, stored.name),
+            overdue_s=opened.overdue_s(self._clock.monotonic_s()),
             **sentence_fields("trouble", opened.trouble),
         )
 
@@ -471,15 +493,4 @@ def _name_taken(name: str) -> Refused:
     return Refused(
         RefusalCode.CONFLICT,
         sentence("mailbox-name-taken", "there is a mailbox named {name} already", name=name),
-    )
-
-
-def has_urgent_commit(snapshot: Snapshot, after: int) -> bool:
-    """Return whether something newly written is or awaits a verdict."""
-    # The newest are read: this is asked at every look, and an import is no reason to read it all.
-    after = max(after, snapshot.feed_end() - URGENT_COMMITS_READ)
-    return any(
-        operation.kind in URGENT_KINDS
-        for _, received in snapshot.read_feed(after, URGENT_COMMITS_READ)
-        for operation in received.commit.operations
     )

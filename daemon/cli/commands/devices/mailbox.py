@@ -61,7 +61,13 @@ def add(output: Output, place: tuple[str, ...], name: str | None, unencrypted: b
     kind, given = _kind_and_place(place)
     if kind == "folder":
         path = os.path.abspath(os.path.expanduser(given))
-        body: dict[str, Any] = {"kind": kind, "place": path, "name": name or os.path.basename(path) or path}
+        # A link is followed now, while a person says so, and never later.
+        place_now = os.path.realpath(path)
+        body: dict[str, Any] = {
+            "kind": kind,
+            "place": place_now,
+            "name": name or os.path.basename(path) or path,
+        }
     else:
         box = given.partition("#")[0].partition("?")[0].rstrip("/").rpartition("/")[2]
         secret = prompted_secret(*_SECRET)

@@ -154,7 +154,7 @@ def join_command(output: Output, addr: str | None, mailbox: str | None, unite: b
     body: dict[str, Any] = {"token": prompted_secret("code or token", "Code or token")}
     body |= {"address": addr} if addr else {}
     body |= {"unite": True} if unite else {}
-    body |= {"mailbox": os.path.abspath(os.path.expanduser(mailbox))} if mailbox is not None else {}
+    body |= {"mailbox": os.path.realpath(os.path.expanduser(mailbox))} if mailbox is not None else {}
     answer = client.post("/v1/join", body, _JOIN_S)
     output.write_answer(answer, _joined_line, device_row)
 

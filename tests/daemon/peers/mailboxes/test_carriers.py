@@ -4,11 +4,13 @@ Never knows what a blob is.
 """
 
 import asyncio
+import errno
 import os
 import shutil
 import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -113,13 +115,19 @@ async def test_nothing_is_written_through_a_link_nor_into_a_folder_that_is_away(
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-async def test_a_write_that_fails_leaves_the_old_file_and_no_other(tmp_path: Path):
+async def test_a_write_that_fails_leaves_the_old_file_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def fail(_: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
     carrier = FolderCarrier(tmp_path, VAULT)
     await carrier.put("aa.have", b"old")
-    (tmp_path / VAULT.hex() / ".aa.have.part").mkdir()
+    monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(CarrierFault):
         await carrier.put("aa.have", b"new")
     assert await carrier.get("aa.have", 100) == b"old"
+    assert [path.name for path in (tmp_path / VAULT.hex()).iterdir()] == ["aa.have"]
 
 
 async def test_folders_go_with_the_last_blob_in_them_and_come_again(tmp_path: Path):
@@ -139,15 +147,15 @@ async def test_a_folder_that_goes_while_a_blob_is_put_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     carrier, left = FolderCarrier(tmp_path, VAULT), [1]
-    is_symlink = Path.is_symlink
+    mkdir = os.mkdir
 
-    def remove_folder(path: Path) -> bool:
-        if path.name == "aa" and left:
+    def make_and_remove(path: str, *args: Any, dir_fd: int | None = None) -> None:
+        mkdir(path, *args, dir_fd=dir_fd)
+        if path == "aa" and left:
             left.pop()
-            path.rmdir()
-        return is_symlink(path)
+            os.rmdir(path, dir_fd=dir_fd)
 
-    monkeypatch.setattr(Path, "is_symlink", remove_folder)
+    monkeypatch.setattr(os, "mkdir", make_and_remove)
     await carrier.put(NAMES[0], b"sealed")
     assert left == []
     assert await carrier.get(NAMES[0], 100) == b"sealed"

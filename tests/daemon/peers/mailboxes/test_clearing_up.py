@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from daemon.config import MailboxSettings
-from daemon.peers.mailboxes.mailboxes import has_urgent_commit
 from daemon.peers.mailboxes.sealing_key_file import DAY_MS
+from daemon.peers.mailboxes.urgent_commits import has_urgent_commit
 from store.transaction import EntityWrite
 from syncproto.mailboxes import names
 from tests.daemon.peers.fleet import Device, Fleet
