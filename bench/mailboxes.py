@@ -113,14 +113,15 @@ CARRIERS: Final[dict[str, Callable[[Path], AbstractContextManager[_Place]]]] = {
 
 
 async def _read_s(newcomer: Device, commits: int) -> float:
-    """Start a device; return how many seconds passed until it has so many commits."""
+    """Start a device; return how many seconds passed until it was let in and has so many commits."""
     async with control_api(newcomer) as session, asyncio.timeout(WAIT_S):
         start = time.perf_counter()
         newcomer.launch()
         while True:
             with suppress(aiohttp.ClientConnectionError):
-                async with session.get("/v1/status") as answer:
-                    if (await answer.json()).get("commits", 0) >= commits:
+                # Before it is let in, it has commits of its own, and looks into no mailbox.
+                async with session.get("/v1/mailboxes") as mailboxes, session.get("/v1/status") as status:
+                    if await mailboxes.json() and (await status.json()).get("commits", 0) >= commits:
                         return time.perf_counter() - start
             await asyncio.sleep(POLL_S)
 
