@@ -33,7 +33,7 @@ from syncproto.hlc import Stamp
 from syncproto.ids import EntityId, ReplicaId, replica_id, uuid7
 from syncproto.keys import Signer
 from syncproto.messages import STATE_HASH_BYTES
-from syncproto.vector_clock import Head, VectorClock
+from syncproto.vector_clock import EMPTY_CLOCK, Head, VectorClock
 
 RANDOM_BYTES = 10
 UNWRITTEN_BYTES_MAX = 16 * 1024 * 1024
@@ -117,6 +117,7 @@ class Transaction(Snapshot):
         self._folding = TableWriter(db, log)
         self._unwritten = False
         self._unwritten_bytes = 0
+        self._drawn: set[EntityId] = set()
         self._writes_as = self.replica
         self._last = self._stamp()
         self._unsigned: tuple[DecodedCommit, int] | None = None
@@ -150,8 +151,10 @@ class Transaction(Snapshot):
         return hlc.tick(self._last, self._world.now_ms()).ms
 
     def new_id(self) -> EntityId:
-        """Return a new id."""
-        return uuid7(self._world.now_ms(), self._world.randomness(RANDOM_BYTES))
+        """Return a new id, of which this transaction then knows that nobody has written it."""
+        drawn = uuid7(self._world.now_ms(), self._world.randomness(RANDOM_BYTES))
+        self._drawn.add(drawn)
+        return drawn
 
     # -- own commits ----------------------------------------------------------------------------------
 
@@ -186,6 +189,7 @@ class Transaction(Snapshot):
         self._writes_as = replica
         self._sign_later(received, seq)
         self._folding.add_commit(received, seq)
+        self._drawn.difference_update(write.entity for write in writes)
         self._settle(stamp)
         self._unwritten_bytes += len(received.signed.body)
         if self._unwritten_bytes > UNWRITTEN_BYTES_MAX:
@@ -218,6 +222,8 @@ class Transaction(Snapshot):
 
     def clock_of(self, entity: EntityId) -> VectorClock:
         """Return what a write that has seen the entity names as its base; empty if it is unknown."""
+        if entity in self._drawn:
+            return EMPTY_CLOCK
         return self._folding.state_of(entity).clock
 
     def _operation(self, write: EntityWrite, by: AuthorKind) -> Operation:

@@ -3,14 +3,17 @@
 Never measures a clock.
 """
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
+import apsw
 import pytest
 
 from store.log.pages import FeedPage
 from store.snapshot import Snapshot
 from store.store import Store
-from store.transaction import EntityWrite
+from store.transaction import EntityWrite, Transaction
 from syncproto.codec import Value
 from syncproto.vector_clock import EMPTY_CLOCK, VectorClock
 from tests.support.sqlite_steps import steps_to_read
@@ -223,3 +226,40 @@ def test_what_waits_is_found_without_what_was_ever_proposed(bench: StoreBench) -
                 tx.commit([EntityWrite(entity_id(9000 + first), "change_set", fields | late)])
         costs.append(steps_to_read(store, lambda snapshot: snapshot.open_items(60)))
     assert abs(costs[1] - costs[0]) <= 40
+
+
+def questions_of(store: Store, write_all: Callable[[Transaction], None]) -> int:
+    """Count the questions that one transaction asks the database, those at its end too."""
+    texts: list[str] = []
+    with store.write() as transaction:
+        connection = transaction.db
+        connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda event: texts.append(event["sql"]))
+        write_all(transaction)
+        transaction.finish()
+        connection.trace_v2(0, None)
+    return sum(text.startswith("SELECT") for text in texts)
+
+
+def test_entities_with_drawn_ids_are_made_without_a_question_for_each(bench: StoreBench) -> None:
+    def make(transaction: Transaction, count: int) -> None:
+        for number in range(count):
+            drawn = transaction.new_id()
+            transaction.commit([EntityWrite(drawn, "task", {"title": f"t{number}"})])
+            if number % 10 == 9:
+                transaction.commit([EntityWrite(drawn, "task", {"title": "changed"})])
+
+    store, other = bench.store("a"), bench.store("b")
+    _first, for_five, for_nine = (questions_of(store, partial(make, count=count)) for count in (1, 5, 9))
+    assert for_nine == for_five
+    with store.write() as transaction:
+        make(transaction, 40)
+    exchange(store, other)
+    with store.read() as mine, other.read() as theirs:
+        assert mine.state_hash() == theirs.state_hash()
+    assert not [state for (state,) in disputed(store) if state]
+
+
+def disputed(store: Store) -> list[tuple[int]]:
+    with store.read() as snapshot:
+        rows: Any = snapshot.db.execute("SELECT disputed FROM entity").fetchall()
+    return list(rows)
