@@ -1,4 +1,6 @@
-"""Runs one step of a recipe in the environment of its package: `python drive.py RECIPE`, in a folder.
+"""Runs one step of a recipe in the environment of its package: `python drive.py RECIPE [CALLS]`, in a folder.
+
+A model calls its tool CALLS times, once if nothing is said, and all its calls have one id.
 
 Never imports the rest of the tests: they are not installed there.
 """
@@ -10,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 RECIPES = Path(__file__).resolve().parents[2] / "docs/guide/agents"
+CALLS = int(sys.argv[2]) if len(sys.argv) > 2 else 1
 ARGS = {"to": "ana@example.org", "text": "See you on Friday."}
 
 
@@ -25,9 +28,10 @@ def pydantic_ai() -> Any:
     from pydantic_ai.models.function import FunctionModel
 
     def model(messages: list[Any], _info: Any) -> Any:
-        returned = [part for part in messages[-1].parts if isinstance(part, ToolReturnPart)]
-        if returned:
-            return ModelResponse([TextPart(str(returned[0].content))])
+        parts = [part for message in messages for part in message.parts]
+        returned = [part for part in parts if isinstance(part, ToolReturnPart)]
+        if len(returned) == CALLS:
+            return ModelResponse([TextPart(str([part.content for part in returned]))])
         return ModelResponse([ToolCallPart("send_mail", ARGS, "call 1")])
 
     with pydantic_ai_mail.agent.override(model=FunctionModel(model)):
@@ -43,8 +47,8 @@ def openai_agents() -> Any:
         async def get_response(self, **request: Any) -> Any:
             parts = [part for part in request["input"] if isinstance(part, dict)]
             outputs = [part["output"] for part in parts if part.get("type") == "function_call_output"]
-            if outputs:
-                text = ResponseOutputText(type="output_text", text=str(outputs[-1]), annotations=[])
+            if len(outputs) == CALLS:
+                text = ResponseOutputText(type="output_text", text=str(outputs), annotations=[])
                 message = ResponseOutputMessage(
                     id="m", type="message", role="assistant", status="completed", content=[text]
                 )

@@ -6,12 +6,14 @@ refusal is an answer in words.
 
 from __future__ import annotations
 
+import hashlib
 import time
 from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.api import client
 from daemon.cli.api.client import percent_encode
 from daemon.cli.api.command_error import CommandError
+from daemon.cli.api.placet_asks import OPEN_STATES, new_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +26,7 @@ _PART_S: Final = 1.0
 """A client that has gone is noticed after this part of a wait."""
 _ID_CHARS: Final = 32
 _ID_DIGITS: Final = frozenset("0123456789abcdef")
-_OPEN_STATES: Final = frozenset({"pending", "deferred", "disputed"})
+_USES_OF_A_KEY_MAX: Final = 50
 _WAITS: Final = (
     "Nothing is done yet: the person decides later. End your turn, "
     "and call get_decisions when you begin again."
@@ -209,7 +211,7 @@ class Door:
         # The daemon's clock: this one may be wrong by more than the permission is valid.
         not_after_s = (now.now_s or 0) + args["valid_minutes"] * 60
         optional = {key: args[key] for key in ("why", "options") if key in args}
-        body = optional | {
+        body: Answer = optional | {
             "agent": self._name,
             "name": args["action"]["name"],
             "args": args["action"]["args"],
@@ -217,12 +219,12 @@ class Door:
             "key": args["key"],
             "not_after": int(not_after_s * 1000),
         }
-        answer: Answer = client.post("/v1/asks", body).json
+        answer = _ask_anew(body)
         if wait_s:
             name = answer["ask_id"]
-            self._wait(position, wait_s, lambda: self._ask(name)["state"] not in _OPEN_STATES)
+            self._wait(position, wait_s, lambda: self._ask(name)["state"] not in OPEN_STATES)
             answer = self._ask(name)
-        return answer | ({"note": _WAITS} if answer["state"] in _OPEN_STATES else {})
+        return answer | ({"note": _WAITS} if answer["state"] in OPEN_STATES else {})
 
     def _use_permission(self, args: Answer) -> Answer:
         ask = self._ask(args["ask"])
@@ -249,9 +251,23 @@ class Door:
         return dict(client.post(f"/v1/proposals/{name}/withdraw", body).json)
 
 
+def _ask_anew(body: Answer) -> Answer:
+    """Make an ask, or find it again, but none whose permission was used: that was another call.
+
+    Models and programs repeat their keys. After some uses under one, a name is drawn that nothing else has.
+    """
+    uses = range(1, _USES_OF_A_KEY_MAX)
+    names = [hashlib.sha256(f"{body['key']!r} {use}".encode()).hexdigest() for use in uses]
+    for name in (body["key"], *names):
+        answer: Answer = client.post("/v1/asks", body | {"key": name}).json
+        if answer["state"] != "used":
+            return answer
+    return dict(client.post("/v1/asks", body | {"key": new_key()}).json)
+
+
 def is_open(answer: Answer) -> bool:
     """Report whether a set or an ask, as the tools show it, waits for the person."""
-    return answer.get("state") in _OPEN_STATES
+    return answer.get("state") in OPEN_STATES
 
 
 def receipt_address(ask: str) -> str:
@@ -274,5 +290,5 @@ def _unknown_refusal(kind: str) -> DoorRefusal:
 def _is_all_open(answer: Answer) -> bool:
     sets, asks = answer["sets"], answer["asks"]
     return all(listed["state"] == "pending" for listed in sets) and all(
-        listed["state"] in _OPEN_STATES for listed in asks
+        listed["state"] in OPEN_STATES for listed in asks
     )

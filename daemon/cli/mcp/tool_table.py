@@ -45,6 +45,9 @@ def _ids(description: str) -> dict[str, Any]:
 
 _WAIT: Final = _whole("How many seconds to wait for a decision; 0 is best.", 0, WAIT_S_MAX)
 _KEY: Final = _text("Your own name for this request: a retry with the same key changes nothing.", 200)
+_KEY_OF_ASK: Final = (
+    "Your own name for this request: the same key is the same ask, until its permission is used."
+)
 _WHY: Final = {"type": "string", "maxLength": 2000, "description": "Your reason, in your own words."}
 _TASK: Final = _text("The id of a task.", 200)
 _TASK_OR_NONE: Final = "The id of the task that they are about; left out if each is add_task."
@@ -98,7 +101,7 @@ TOOLS: Final = (
                 "maxItems": 6,
             },
             "valid_minutes": _whole("How long you could use the permission.", 1, VALID_MINUTES_MAX),
-            "key": _KEY,
+            "key": _KEY | {"description": _KEY_OF_ASK},
             "wait_s": _WAIT,
         },
         ("action", "title", "valid_minutes", "key"),

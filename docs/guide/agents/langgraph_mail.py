@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
-from placet_asks import verdict_on
+from placet_asks import new_key, verdicts_on
 
 AGENT, THREAD = "LangGraph", "weekly mail"
 
@@ -25,11 +25,18 @@ def write_mail(_state: State) -> State:
 
 
 def send_mail(state: State) -> State:
-    verdict = interrupt({"action": "send_mail", "args": state["mail"]})
+    # The checkpoint keeps the key with the interrupt: the ids of LangGraph tell two in one node not apart.
+    verdict = interrupt({"key": new_key(), "action": "send_mail", "args": state["mail"]})
     if not verdict["allowed"]:
         return {"outcome": verdict["reason"]}
     # Here the mail would be sent, as the person allowed it.
     return {"mail": verdict["args"], "outcome": "sent"}
+
+
+def verdict_on(waiting: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the verdict on what an interrupt waits for; None while there is none."""
+    verdicts = verdicts_on(AGENT, waiting["key"], [("", waiting["action"], waiting["args"])])
+    return None if verdicts is None else verdicts[0]
 
 
 def advance(checkpoints: str = "checkpoints.db") -> State | None:
@@ -42,10 +49,7 @@ def advance(checkpoints: str = "checkpoints.db") -> State | None:
         if not graph.get_state(config).created_at:
             graph.invoke({}, config)
         while waiting := graph.get_state(config).interrupts:
-            verdicts = {
-                wait.id: verdict_on(AGENT, f"{THREAD} {wait.id}", wait.value["action"], wait.value["args"])
-                for wait in waiting
-            }
+            verdicts = {wait.id: verdict_on(wait.value) for wait in waiting}
             if None in verdicts.values():
                 return None
             graph.invoke(Command(resume=verdicts), config)

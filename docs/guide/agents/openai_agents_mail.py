@@ -10,9 +10,9 @@ import json
 from pathlib import Path
 
 from agents import Agent, Runner, RunState, function_tool
-from placet_asks import verdict_on
+from placet_asks import keep_stop, kept_stop, verdicts_on
 
-AGENT, THREAD = "OpenAI", "weekly mail"
+AGENT = "OpenAI"
 
 
 @function_tool(needs_approval=True)
@@ -24,11 +24,11 @@ def send_mail(to: str, text: str) -> str:
 agent = Agent(name="Secretary", instructions="Write short mails.", tools=[send_mail])
 
 
-def decide_all(state: RunState) -> bool:
+def decide_all(state: RunState, key: str) -> bool:
     """Ask about each interruption; put the verdicts into the state if all are there, else return False."""
     calls = [(item, json.loads(item.arguments)) for item in state.get_interruptions()]
-    verdicts = [verdict_on(AGENT, f"{THREAD} {item.call_id}", item.name, args) for item, args in calls]
-    if None in verdicts:
+    verdicts = verdicts_on(AGENT, key, [(item.call_id, item.name, args) for item, args in calls])
+    if verdicts is None:
         return False
     for (item, args), verdict in zip(calls, verdicts, strict=True):
         if not verdict["allowed"]:
@@ -44,16 +44,16 @@ def decide_all(state: RunState) -> bool:
 
 async def advance(file: Path = Path("run.json")) -> str | None:
     """Run the agent until it ends or waits for a person; return its last words, None while it waits."""
-    request = "Write to Ana that we meet on Friday."
-    state = await RunState.from_string(agent, file.read_text(encoding="utf-8")) if file.exists() else None
-    while state is None or decide_all(state):
-        result = await Runner.run(agent, request if state is None else state)
+    stop, start = kept_stop(file), "Write to Ana that we meet on Friday."
+    while True:
+        state = None if stop is None else await RunState.from_string(agent, stop.state)
+        if state is not None and not decide_all(state, stop.key):
+            return None
+        result = await Runner.run(agent, start if state is None else state)
         if not result.interruptions:
             file.unlink(missing_ok=True)
             return str(result.final_output)
-        state = result.to_state()
-        file.write_text(state.to_string(), encoding="utf-8")
-    return None
+        stop = keep_stop(file, result.to_state().to_string())
 
 
 if __name__ == "__main__":

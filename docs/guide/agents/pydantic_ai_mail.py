@@ -7,11 +7,11 @@ Needs pydantic-ai, a key of your model, and: placet agent add Pydantic --scope n
 
 from pathlib import Path
 
-from placet_asks import verdict_on
+from placet_asks import Stop, keep_stop, kept_stop, verdicts_on
 from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, ToolApproved, ToolDenied
 from pydantic_ai.messages import ModelMessagesTypeAdapter
 
-AGENT, THREAD = "Pydantic", "weekly mail"
+AGENT = "Pydantic"
 agent = Agent("openai:gpt-5", output_type=[str, DeferredToolRequests], defer_model_check=True)
 
 
@@ -22,13 +22,16 @@ def send_mail(to: str, text: str) -> str:
     return f"sent to {to}: {text}"
 
 
-def verdicts_on(requests: DeferredToolRequests) -> DeferredToolResults | None:
-    """Ask about each call; return the verdicts, None while one is missing."""
+def results_of(stop: Stop) -> DeferredToolResults | None:
+    """Ask about each call at which the run stopped; return the verdicts, None while one is missing."""
+    calls = list(ModelMessagesTypeAdapter.validate_python(stop.state)[-1].tool_calls)
+    verdicts = verdicts_on(
+        AGENT, stop.key, [(call.tool_call_id, call.tool_name, call.args_as_dict()) for call in calls]
+    )
+    if verdicts is None:
+        return None
     results = DeferredToolResults()
-    for call in requests.approvals:
-        verdict = verdict_on(AGENT, f"{THREAD} {call.tool_call_id}", call.tool_name, call.args_as_dict())
-        if verdict is None:
-            return None
+    for call, verdict in zip(calls, verdicts, strict=True):
         if verdict["allowed"]:
             results.approvals[call.tool_call_id] = ToolApproved(override_args=verdict["args"])
         else:
@@ -38,20 +41,18 @@ def verdicts_on(requests: DeferredToolRequests) -> DeferredToolResults | None:
 
 def advance(file: Path = Path("messages.json")) -> str | None:
     """Run the agent until it ends or waits for a person; return its last words, None while it waits."""
-    if file.exists():
-        history = ModelMessagesTypeAdapter.validate_json(file.read_bytes())
-        output = DeferredToolRequests(approvals=list(history[-1].tool_calls))
-    else:
-        first = agent.run_sync("Write to Ana that we meet on Friday.")
-        history, output = first.all_messages(), first.output
-    while isinstance(output, DeferredToolRequests):
-        file.write_bytes(ModelMessagesTypeAdapter.dump_json(history))
-        if (verdicts := verdicts_on(output)) is None:
+    stop = kept_stop(file)
+    result = agent.run_sync("Write to Ana that we meet on Friday.") if stop is None else None
+    while result is None or isinstance(result.output, DeferredToolRequests):
+        if result is not None:
+            stop = keep_stop(file, ModelMessagesTypeAdapter.dump_python(result.all_messages(), mode="json"))
+        assert stop is not None
+        if (verdicts := results_of(stop)) is None:
             return None
+        history = ModelMessagesTypeAdapter.validate_python(stop.state)
         result = agent.run_sync(message_history=history, deferred_tool_results=verdicts)
-        history, output = result.all_messages(), result.output
     file.unlink(missing_ok=True)
-    return output
+    return result.output
 
 
 if __name__ == "__main__":

@@ -116,6 +116,10 @@ def test_a_permission_is_used_once_and_only_as_it_was_shown(device: MakeDevice, 
     receipt.write_text(speak(laptop, era, read_receipt))
     checked = laptop.do("verify-receipt", str(receipt))
     assert [use["execution_id"] for use in checked["uses"]] == ["first"]
+    # Models repeat their keys: the next call is asked about, and a retry of that finds its ask.
+    later = [speak(laptop, era, ask) for _ in range(2)]
+    assert [(again["state"], again["ask_id"]) for again in later] == [("pending", later[0]["ask_id"])] * 2
+    assert later[0]["ask_id"] != new_ask["ask_id"]
 
 
 @pytest.mark.parametrize("era", ERAS)
