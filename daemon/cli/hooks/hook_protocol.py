@@ -1,11 +1,11 @@
 """What the hooks of Claude Code and Codex say and understand, as values: pure.
 
-Never turns a doubt into an "allow": what is not understood has no verdict, and the client asks by itself.
+Never turns a doubt into an "allow": without a verdict the client asks by itself where it is known to do that,
+and makes no call where it is not.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
@@ -37,6 +37,30 @@ class Event(StrEnum):
     PERMISSION_REQUEST = "PermissionRequest"
 
 
+MODES: Final = ("default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions")
+"""What clients call their permission modes. There may be others."""
+MODES_THAT_ASK: Final[dict[tuple[Client, Event], frozenset[str]]] = {
+    (Client.CLAUDE_CODE, Event.PRE_TOOL_USE): frozenset({"default"}),
+    (Client.CLAUDE_CODE, Event.PERMISSION_REQUEST): frozenset({"default"}),
+    # Before a tool, Codex knows no "ask", and makes a call on which a hook is silent.
+    (Client.CODEX, Event.PRE_TOOL_USE): frozenset(),
+    (Client.CODEX, Event.PERMISSION_REQUEST): frozenset({"default"}),
+}
+"""The modes in which a client without a verdict is known to ask by itself, and to wait for the person."""
+_EVENTS_OF_NO_CALL: Final = frozenset(
+    {
+        "Notification",
+        "PostToolUse",
+        "PreCompact",
+        "SessionEnd",
+        "SessionStart",
+        "Stop",
+        "SubagentStop",
+        "UserPromptSubmit",
+    }
+)
+
+
 class HookFault(Exception):
     """What a client sent cannot be asked; the words say why. `event` is its event, None if it names none."""
 
@@ -46,27 +70,16 @@ class HookFault(Exception):
 
 
 class HookCall(NamedTuple):
-    """A call of a tool on which a client wants a verdict.
+    """A call of a tool on which a client wants a verdict. `mode` is the client's permission mode, if any.
 
-    `call_id` names this call alone; it is None if the client names none, and then only `turn_id`, or nothing,
-    tells the calls of a session apart.
+    The ids that clients give to calls are not read: they repeat.
     """
 
     client: Client
     event: Event
     tool: str
     args: dict[str, Any]
-    session: str
-    call_id: str | None
-    turn_id: str | None
-
-    def key(self, attempt: int) -> str:
-        """Return the key of the ask: the same for a retry of this call, another for every other call.
-
-        `attempt` counts the asks of calls that the client cannot tell apart: a yes to one is used once.
-        """
-        parts = [self.client, self.session, self.turn_id, self.call_id, self.tool, self.args, attempt]
-        return hashlib.sha256(_canonical(parts)).hexdigest()
+    mode: str | None
 
     def title(self) -> str:
         """Return a heading: the tool and the beginning of its command or file."""
@@ -99,8 +112,10 @@ def _call_in(fields: dict[str, Any], client: Client) -> HookCall:
     tool, session = _text(fields, "tool_name"), _text(fields, "session_id")
     if not tool or not session or len(tool) > NAME_CHARS_MAX:
         raise HookFault(f"tool_name has 1 to {NAME_CHARS_MAX} characters, and session_id is not empty")
-    event, ids = Event(fields["hook_event_name"]), (_text(fields, "tool_use_id"), _text(fields, "turn_id"))
-    return HookCall(client, event, tool, _bounded_args(fields.get("tool_input")), session, *ids)
+    for name in ("tool_use_id", "turn_id"):
+        _text(fields, name)
+    event, mode = Event(fields["hook_event_name"]), _text(fields, "permission_mode")
+    return HookCall(client, event, tool, _bounded_args(fields.get("tool_input")), mode)
 
 
 def _text(fields: dict[str, Any], name: str) -> str | None:
@@ -141,47 +156,42 @@ def allow_answer(call: HookCall, edited_args: dict[str, Any] | None) -> dict[str
     """Return the answer to a yes; None is no output at all. `edited_args` only if `can_edit`."""
     if call.event is Event.PERMISSION_REQUEST:
         updated = {} if edited_args is None else {"updatedInput": edited_args}
-        return _answer(call, {"decision": {"behavior": "allow"} | updated})
+        return _answer(call.event, {"decision": {"behavior": "allow"} | updated})
     if edited_args is None and call.client is Client.CODEX:
         # Codex refuses a bare "allow" before a tool: silence lets the call go on to Codex's own rules.
         return None
     updated = {} if edited_args is None else {"updatedInput": edited_args}
-    return _answer(call, {"permissionDecision": "allow"} | updated)
+    return _answer(call.event, {"permissionDecision": "allow"} | updated)
 
 
 def deny_answer(call: HookCall, reason: str) -> dict[str, Any]:
     """Return the answer to a no, with the person's words, which the model reads."""
-    words = reason.strip() or "The person refused."
-    if call.event is Event.PERMISSION_REQUEST:
-        return _answer(call, {"decision": {"behavior": "deny", "message": words}})
-    return _answer(call, {"permissionDecision": "deny", "permissionDecisionReason": words})
+    return _denial(call.event, reason.strip() or "The person refused.")
 
 
 def fallback_answer(call: HookCall, why: str) -> dict[str, Any] | None:
-    """Return the answer without a verdict: the client asks by itself. None is no output at all.
+    """Return the answer without a verdict; None is no output at all, to a client that is about to ask.
 
-    Before a tool, Codex knows no "ask", and would carry out a call on which a hook is silent: it is denied.
+    It is a no unless the client is known to ask by itself in its mode, and to make no call before its answer.
     """
+    if call.mode not in MODES_THAT_ASK[call.client, call.event]:
+        return deny_answer(call, why)
     if call.event is Event.PERMISSION_REQUEST:
         return None
-    if call.client is Client.CODEX:
-        return deny_answer(call, why)
-    return _answer(call, {"permissionDecision": "ask", "permissionDecisionReason": why})
+    return _answer(call.event, {"permissionDecision": "ask", "permissionDecisionReason": why})
 
 
 def fault_answer(client: Client, event: str | None, why: str) -> tuple[int, dict[str, Any] | None]:
-    """Return the exit status, and the answer, if a call cannot be asked or nobody waits for it any more.
+    """Return the exit status, and the answer, if a call cannot be asked about.
 
-    A model writes the arguments of its call, and may write them so that they cannot be asked. So before a
-    tool Claude Code is told to ask, whatever its own rules allow. Codex makes a call on which a hook fails:
-    it is blocked. What names no event may be of either kind.
+    A model writes the arguments of its call, and may write them so that nobody can be asked: then it is no.
+    Codex makes a call on which a hook fails: it is blocked, and so is what names no event, or an unknown one.
     """
-    if client is Client.CODEX or event is None:
-        return EXIT_BLOCKED, None
-    if event != Event.PRE_TOOL_USE:
+    if client is Client.CLAUDE_CODE and event in tuple(Event):
+        return EXIT_ANSWERED, _denial(Event(event), f"Placet: {why}")
+    if client is Client.CLAUDE_CODE and event in _EVENTS_OF_NO_CALL:
         return EXIT_NO_VERDICT, None
-    verdict = {"permissionDecision": "ask", "permissionDecisionReason": f"Placet: {why}"}
-    return EXIT_ANSWERED, {"hookSpecificOutput": {"hookEventName": event} | verdict}
+    return EXIT_BLOCKED, None
 
 
 def is_same(value: Any, other: Any) -> bool:
@@ -189,8 +199,14 @@ def is_same(value: Any, other: Any) -> bool:
     return _canonical(value) == _canonical(other)
 
 
-def _answer(call: HookCall, verdict: dict[str, Any]) -> dict[str, Any]:
-    return {"hookSpecificOutput": {"hookEventName": call.event.value} | verdict}
+def _denial(event: Event, words: str) -> dict[str, Any]:
+    if event is Event.PERMISSION_REQUEST:
+        return _answer(event, {"decision": {"behavior": "deny", "message": words}})
+    return _answer(event, {"permissionDecision": "deny", "permissionDecisionReason": words})
+
+
+def _answer(event: Event, verdict: dict[str, Any]) -> dict[str, Any]:
+    return {"hookSpecificOutput": {"hookEventName": event.value} | verdict}
 
 
 def _canonical(value: Any) -> bytes:

@@ -44,9 +44,9 @@ def call(event: str = "PermissionRequest", **more: Any) -> str:
     )
 
 
-def start_hook(device: Device, sent: str, *words: str) -> "subprocess.Popen[str]":
-    """Start the hook as a client does; it waits for the verdict."""
-    hook = subprocess.Popen(
+def open_hook(device: Device, *words: str) -> "subprocess.Popen[str]":
+    """Start the hook; its input stays open."""
+    return subprocess.Popen(
         [PLACET, "ask", "--hook", "Claude", "--wait", str(int(LIMIT_S)), *words],
         env=device.environment,
         stdin=subprocess.PIPE,
@@ -54,6 +54,11 @@ def start_hook(device: Device, sent: str, *words: str) -> "subprocess.Popen[str]
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def start_hook(device: Device, sent: str, *words: str) -> "subprocess.Popen[str]":
+    """Start the hook as a client does; it waits for the verdict."""
+    hook = open_hook(device, *words)
     assert hook.stdin is not None
     hook.stdin.write(sent)
     hook.stdin.close()
@@ -96,6 +101,16 @@ def test_a_yes_of_another_device_lets_the_call_through_once(device: MakeDevice, 
     again = start_hook(laptop, call())
     laptop.do("reject", open_ask(laptop)["ask_id"], "--reason", "Once is enough.")
     assert answer_of(again)["decision"] == {"behavior": "deny", "message": "Once is enough."}
+
+
+def test_a_second_call_with_the_ids_and_arguments_of_the_first_asks_anew(laptop: Device):
+    """Old: the used yes of the first let the second through, unasked."""
+    same = call("PreToolUse", tool_use_id="call_0", turn_id="1")
+    for _ in range(2):
+        hook = start_hook(laptop, same)
+        laptop.do("confirm", open_ask(laptop)["ask_id"])
+        assert answer_of(hook)["permissionDecision"] == "allow"
+    assert [listed["state"] for listed in laptop.do("asks", "--all")] == ["used"] * 2
 
 
 def test_before_a_tool_an_edit_of_the_person_is_what_is_called(laptop: Device):
@@ -167,6 +182,7 @@ def test_without_a_daemon_or_a_verdict_the_program_asks_by_itself(laptop: Device
             (sent, client, status)
             for sent in ('{"hook_event_name": "Stop"}', call(tool_input=7))
             for client, status in (("claude-code", 1), ("codex", 2))
+            if client == "codex" or "Stop" in sent
         ],
     ],
 )
@@ -177,6 +193,28 @@ def test_what_is_no_call_has_no_verdict_and_says_why(laptop: Device, sent: str, 
     assert err.startswith("Placet: ")
     assert "Traceback" not in err
     assert laptop.do("asks", "--all") == []
+
+
+def test_the_wait_bounds_an_input_that_stays_open_and_a_daemon_that_does_not_answer(laptop: Device):
+    """Old: the hook hung beyond its time, for good if nobody closed its input."""
+    with open_hook(laptop, "--wait", "1") as hook:
+        assert hook.wait(LIMIT_S) == 2
+    assert laptop.do("asks", "--all") == []
+    with open_hook(laptop, "--wait", "1") as hook:
+        assert hook.stdin is not None
+        assert hook.stdout is not None
+        hook.stdin.write(call("PreToolUse", permission_mode="auto", tool_use_id="toolu_04"))
+        hook.stdin.flush()
+        assert hook.wait(LIMIT_S) == 0
+        assert json.loads(hook.stdout.read())["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert {listed["state"] for listed in laptop.do("asks", "--all")} == {"withdrawn"}
+    assert laptop.daemon is not None
+    laptop.daemon.send_signal(signal.SIGSTOP)
+    try:
+        hook = start_hook(laptop, call("PreToolUse", permission_mode="auto"), "--wait", "0")
+        assert answer_of(hook)["permissionDecision"] == "deny"
+    finally:
+        laptop.daemon.send_signal(signal.SIGCONT)
 
 
 def settings_in(document: str) -> dict[str, Any]:

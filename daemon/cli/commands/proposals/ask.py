@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import sys
+import time
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
@@ -25,11 +26,20 @@ if TYPE_CHECKING:
 WAIT_DEFAULT_S: Final = 50
 """Clients end a hook after a minute if nothing else is set."""
 WAIT_MAX_S: Final = 3600
+_INPUT_S: Final = 2.0
+"""How long the input may take to come, if `--wait` is less."""
+_GRACE_S: Final = 5.0
+"""How much longer than `--wait` a daemon that does not answer can take."""
+_WITHDRAWAL_S: Final = 2.0
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
 class _ClientGone(BaseException):
     """The client ended this process, or ended itself: nobody waits for the verdict any more."""
+
+
+class _TimeIsUp(BaseException):
+    """What was to take no longer than the time of `--wait` took longer."""
 
 
 @command("ask")
@@ -53,22 +63,29 @@ def ask_command(name: str, client_name: str, wait_s: int) -> int:
     """Ask for the permission that a program's hook describes on standard input, and answer the hook.
 
     Programs run this themselves, as their hook for PermissionRequest or PreToolUse. You decide on any of your
-    devices. If nobody decides in time, or the daemon is away, the program asks by itself as ever. The ask is
-    taken back if the program ends the hook.
+    devices. If nobody decides in time, or the daemon is away, the program asks by itself as ever if it is
+    known to do that in its permission mode. Otherwise the answer is no, as it is to what cannot be read or is
+    too long. The ask is taken back if the program ends the hook.
     """
     from daemon.cli.hooks.hook_protocol import Client
 
     if sys.stdin is None or sys.stdin.isatty():
         raise missing_input(STANDARD_INPUT)
-    hook = _Hook(name, Client(client_name))
+    hook = _Hook(name, Client(client_name), time.monotonic() + wait_s)
     try:
         _on_signals(_end)
-        status, answer, why = hook.run(wait_s)
+        signal.signal(signal.SIGALRM, _end_late)
+        signal.setitimer(signal.ITIMER_REAL, max(wait_s, _INPUT_S) + _GRACE_S)
+        status, answer, why = hook.run()
     except _ClientGone:
         _on_signals(signal.SIG_IGN)
-        status, answer, why = hook.end()
+        status, answer, why = hook.end("the program ended its hook", "the hook was ended")
+    except _TimeIsUp:
+        _on_signals(signal.SIG_IGN)
+        status, answer, why = hook.end("nobody decided in time", "the daemon did not answer in time")
     except Exception as fault:  # noqa: BLE001 - whatever it is, the call must not slip through
         status, answer, why = hook.fail(str(fault) or type(fault).__name__)
+    signal.setitimer(signal.ITIMER_REAL, 0)
     _on_signals(signal.SIG_IGN)
     if why:
         print(f"Placet: {why}", file=sys.stderr)
@@ -80,40 +97,57 @@ def ask_command(name: str, client_name: str, wait_s: int) -> int:
 class _Hook:
     """One run for a client: its call, then an exit status, an answer or None, and words for people."""
 
-    def __init__(self, name: str, client: Client) -> None:
+    def __init__(self, name: str, client: Client, until_s: float) -> None:
         self._name = name
         self._client = client
+        self._until_s = until_s
         # Until the input is read, it may be of any event.
         self._event: str | None = None
         self._ask: HookAsk | None = None
 
-    def run(self, wait_s: int) -> _Outcome:
+    def run(self) -> _Outcome:
         """Ask, and wait for the verdict."""
-        from daemon.cli.hooks.hook_protocol import EXIT_ANSWERED, INPUT_BYTES_MAX, HookFault, parse_call
+        from daemon.cli.api.placet_asks import new_key
+        from daemon.cli.hooks.hook_input import read_input
+        from daemon.cli.hooks.hook_protocol import EXIT_ANSWERED, HookFault, parse_call
         from daemon.cli.hooks.hook_verdict import HookAsk
         from daemon.cli.mcp.tool_calls import Door
 
+        input_until_s = max(self._until_s, time.monotonic() + _INPUT_S)
         try:
-            call = parse_call(sys.stdin.buffer.read(INPUT_BYTES_MAX + 1), self._client)
+            call = parse_call(read_input(sys.stdin.fileno(), input_until_s), self._client)
         except HookFault as fault:
             self._event = fault.event
             raise
-        self._event = call.event
-        execution = os.urandom(16).hex()  # noqa: TID251 - any would do
-        self._ask = HookAsk(call, Door(self._name, _parent_check()).call, execution)
-        return EXIT_ANSWERED, *self._ask.answer(wait_s)
+        self._ask = HookAsk(call, Door(self._name, _parent_check()).call, new_key())
+        return EXIT_ANSWERED, *self._ask.answer(max(0.0, self._until_s - time.monotonic()))
 
-    def end(self) -> _Outcome:
-        """Take the ask back: this process was told to end, by the client or by something else."""
-        if self._ask is not None:
-            self._ask.withdraw("the program ended its hook")
-        return self.fail("")
+    def end(self, reason: str, why: str) -> _Outcome:
+        """Take the ask back, for a reason: this process was told to end, or waits in vain."""
+        signal.setitimer(signal.ITIMER_REAL, _WITHDRAWAL_S)
+        try:
+            if self._ask is not None:
+                self._ask.withdraw(reason)
+        except _TimeIsUp:
+            pass
+        return self.fail(why)
 
     def fail(self, why: str) -> _Outcome:
         """Answer without a verdict."""
-        from daemon.cli.hooks.hook_protocol import fault_answer
+        from daemon.cli.hooks.hook_protocol import (
+            EXIT_ANSWERED,
+            EXIT_BLOCKED,
+            EXIT_NO_VERDICT,
+            Client,
+            fault_answer,
+        )
 
-        return *fault_answer(self._client, self._event, why or "the hook was ended"), why
+        if self._ask is None:
+            return *fault_answer(self._client, self._event, why), why
+        if self._client is Client.CODEX:
+            return EXIT_BLOCKED, None, why
+        answer, _words = self._ask.fall_back(why)
+        return EXIT_NO_VERDICT if answer is None else EXIT_ANSWERED, answer, why
 
 
 def _on_signals(handler: Any) -> None:
@@ -123,6 +157,10 @@ def _on_signals(handler: Any) -> None:
 
 def _end(*_args: Any) -> NoReturn:
     raise _ClientGone
+
+
+def _end_late(*_args: Any) -> NoReturn:
+    raise _TimeIsUp
 
 
 def _parent_check() -> Any:

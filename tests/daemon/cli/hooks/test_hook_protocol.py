@@ -1,14 +1,19 @@
 """What hooks say is read strictly, and what they are answered is what the clients document."""
 
 import json
+import os
+import time
 from typing import Any
 
 import pytest
 
+from daemon.cli.hooks.hook_input import read_input
 from daemon.cli.hooks.hook_protocol import (
     ARGS_BYTES_MAX,
     INPUT_BYTES_MAX,
+    MODES,
     Client,
+    Event,
     HookCall,
     HookFault,
     allow_answer,
@@ -19,9 +24,12 @@ from daemon.cli.hooks.hook_protocol import (
     is_same,
     parse_call,
 )
+from tests.support.patience import LIMIT_S
+from tests.support.source_tree import ROOT
 
 SAID: dict[str, Any] = {
     "session_id": "s1",
+    "permission_mode": "default",
     "hook_event_name": "PreToolUse",
     "tool_name": "Bash",
     "tool_input": {"command": "rm -r build"},
@@ -50,6 +58,10 @@ BAD_FIELDS: list[dict[str, Any]] = [
     {"tool_use_id": "\ud800"},
     {"tool_name": "Bash\ud800"},
     {"session_id": "\udfff"},
+    {"permission_mode": 7},
+    {"turn_id": []},
+    {"tool_input": None},
+    {"tool_name": None},
 ]
 BAD_INPUTS = [b"", b"{", b"[]", b"null", b"\xff", b"[" * 100_000, b" " * (INPUT_BYTES_MAX + 1)]
 
@@ -61,44 +73,89 @@ def test_bad_input_is_a_fault(raw: bytes) -> None:
 
 
 def test_what_cannot_be_asked_is_never_left_to_rules_that_may_allow_it() -> None:
-    """A model that pads its command beyond what can be asked is not past the hook."""
+    """A model that pads its command beyond what can be asked is not past the hook, in no mode."""
     for fields in BAD_FIELDS[3:]:
         if fields.get("tool_input") == {"command": NAN}:
             continue  # Python writes it, but it is not JSON.
-        with pytest.raises(HookFault) as refused:
-            call_of(**fields)
-        status, answer = fault_answer(Client.CLAUDE_CODE, refused.value.event, str(refused.value))
-        assert answer is not None
-        assert (status, answer["hookSpecificOutput"]["permissionDecision"]) == (0, "ask")
-        assert fault_answer(Client.CODEX, refused.value.event, "") == (2, None)
+        for event in Event:
+            with pytest.raises(HookFault) as refused:
+                call_of(**{"hook_event_name": event.value} | fields)
+            assert refused.value.event == event
+            status, answer = fault_answer(Client.CLAUDE_CODE, refused.value.event, str(refused.value))
+            assert (status, kind_of(answer)) == (0, "deny")
+            assert fault_answer(Client.CODEX, refused.value.event, "") == (2, None)
     for raw in BAD_INPUTS:
         with pytest.raises(HookFault) as refused:
             parse_call(raw, Client.CLAUDE_CODE)
         assert fault_answer(Client.CLAUDE_CODE, refused.value.event, "") == (2, None)
-    # These ask by themselves, or decide on no call.
-    for event in ("PermissionRequest", "Stop"):
-        assert fault_answer(Client.CLAUDE_CODE, event, "") == (1, None)
+    # These are about no call. An event that nobody knows may be about one.
+    assert fault_answer(Client.CLAUDE_CODE, "Stop", "") == (1, None)
+    assert fault_answer(Client.CLAUDE_CODE, "PreToolUse2", "") == (2, None)
+
+
+def kind_of(answer: dict[str, Any] | None) -> str:
+    """Return what an answer says of the call; the empty text if it is none."""
+    if answer is None:
+        return ""
+    output = answer["hookSpecificOutput"]
+    return str(output.get("permissionDecision") or output["decision"]["behavior"])
+
+
+@pytest.mark.parametrize("mode", [*MODES, "default ", "Default", "tomorrow's", None])
+def test_without_a_verdict_no_call_is_made_in_a_mode_that_is_not_known_to_ask(mode: str | None) -> None:
+    """Old: "ask" in every mode, which some let through in silence."""
+    expected = {
+        (Client.CLAUDE_CODE, Event.PRE_TOOL_USE): "ask",
+        (Client.CLAUDE_CODE, Event.PERMISSION_REQUEST): "",
+        (Client.CODEX, Event.PRE_TOOL_USE): "deny",
+        (Client.CODEX, Event.PERMISSION_REQUEST): "",
+    }
+    for (client, event), in_default in expected.items():
+        call = call_of(client, hook_event_name=event.value, permission_mode=mode)
+        kind = kind_of(fallback_answer(call, "nobody decided in time"))
+        assert kind == (in_default if mode == "default" else "deny"), (client, event)
+
+
+def test_the_table_in_the_guide_says_what_each_client_is_answered_in_each_mode() -> None:
+    text = (ROOT / "docs/guide/agents/hooks.md").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    rows = [tuple(cell.strip(" `") for cell in line.split("|")[1:-1]) for line in lines]
+    words = {"ask": "ask", "": "nothing: it asks", "deny": "deny"}
+    expected = [
+        (client, event, mode, words[kind_of(fallback_answer(call, ""))])
+        for client in Client
+        for event in Event
+        for mode in (*MODES, "any other, or none")
+        for call in [call_of(client, hook_event_name=event.value, permission_mode=mode)]
+    ]
+    assert rows[2:] == expected
+
+
+def parts_later(parts: list[bytes], *, ends: bool) -> int:
+    """Return a descriptor from which these parts are read; then it ends, or stays open."""
+    readable, writable = os.pipe()
+    for part in parts:
+        os.write(writable, part)
+    if ends:
+        os.close(writable)
+    return readable
+
+
+def test_an_input_that_stays_open_is_read_if_it_is_whole_and_refused_in_time_if_not() -> None:
+    """Old: the hook hung until its client ended it."""
+    whole, now_s = json.dumps(SAID).encode(), time.monotonic()
+    assert read_input(parts_later([whole], ends=False), now_s + LIMIT_S) == whole
+    assert read_input(parts_later([whole[:9], whole[9:], b"\n"], ends=True), now_s + LIMIT_S) == whole + b"\n"
+    assert read_input(parts_later([], ends=True), now_s + LIMIT_S) == b""
+    for half in (b"", whole[:-1], b"{}}"):
+        with pytest.raises(HookFault, match="not sent whole"):
+            read_input(parts_later([half], ends=False), now_s)
 
 
 def test_values_are_compared_as_json() -> None:
     assert is_same({"a": 1, "b": [1.5]}, {"b": [1.5], "a": 1})
     assert not is_same({"force": 1}, {"force": True})
     assert not is_same([1], [1.0])
-
-
-def test_a_retry_has_the_key_of_its_call_and_no_other_call_has_it() -> None:
-    base = call_of().key(0)
-    assert call_of(cwd="/elsewhere").key(0) == base
-    others = [
-        call_of(tool_use_id="toolu_2").key(0),
-        call_of(turn_id="t2").key(0),
-        call_of(session_id="s2").key(0),
-        call_of(tool_name="Write").key(0),
-        call_of(tool_input={"command": "rm -r dist"}).key(0),
-        call_of(Client.CODEX).key(0),
-        call_of().key(1),
-    ]
-    assert len({base, *others}) == len(others) + 1
 
 
 def test_claude_code_is_answered_as_it_documents() -> None:

@@ -1,9 +1,11 @@
 """A hook says "allow" only after a use that was granted, and leaves no ask behind that nobody waits for."""
 
 import json
-from itertools import count
 from typing import Any
 
+import pytest
+
+from daemon.cli.api.placet_asks import new_key
 from daemon.cli.hooks.hook_protocol import Client, HookCall, parse_call
 from daemon.cli.hooks.hook_verdict import HookAsk
 
@@ -46,13 +48,18 @@ class FakeDoor:
 
 
 def call_of(event: str = "PreToolUse", client: Client = Client.CLAUDE_CODE, **more: str) -> HookCall:
-    sent = {"session_id": "s", "hook_event_name": event, "tool_name": "Bash", "tool_input": ARGS}
+    sent = {
+        "session_id": "s",
+        "permission_mode": "default",
+        "hook_event_name": event,
+        "tool_name": "Bash",
+        "tool_input": ARGS,
+    }
     return parse_call(json.dumps(sent | more).encode(), client)
 
 
 def ask_of(call: HookCall, door: FakeDoor) -> HookAsk:
-    numbers = count()
-    return HookAsk(call, door.call, f"{id(numbers)}-{next(numbers)}")
+    return HookAsk(call, door.call, new_key())
 
 
 def decision(answer: dict[str, Any] | None) -> Any:
@@ -68,20 +75,15 @@ def test_a_yes_is_used_and_then_allows() -> None:
     assert door.calls[-1] == "use_permission"
 
 
-def test_a_retry_of_a_call_is_granted_again_without_another_ask() -> None:
-    door = FakeDoor("permitted")
-    for _ in range(2):
-        answer, _ = ask_of(call_of(tool_use_id="t1"), door).answer(WAIT_S)
-        assert decision(answer) == "allow"
-    assert len(door.states) == 1
-
-
-def test_a_yes_never_serves_two_calls_that_the_client_cannot_tell_apart() -> None:
-    door, numbers = FakeDoor("permitted"), count()
-    for _ in range(3):
-        ask = HookAsk(call_of("PermissionRequest"), door.call, str(next(numbers)))
-        assert decision(ask.answer(WAIT_S)[0]) == "allow"
-    assert len(door.uses) == len(door.states) == 3
+@pytest.mark.parametrize("verdict", ["permitted", "refused"])
+def test_each_run_of_a_hook_asks_anew_whatever_ids_its_call_has(verdict: str) -> None:
+    """Old: a call with the ids and arguments of an earlier one was let through by its yes, unasked."""
+    door, expected = FakeDoor(verdict), {"permitted": "allow", "refused": "deny"}[verdict]
+    for asks, event in enumerate(("PreToolUse", "PreToolUse", "PermissionRequest", "PermissionRequest"), 1):
+        call = call_of(event, tool_use_id="call_0", turn_id="1")
+        assert decision(ask_of(call, door).answer(WAIT_S)[0]) == expected
+        assert len(door.states) == asks
+        assert len(door.uses) == (asks if verdict == "permitted" else 0)
 
 
 def test_what_a_person_edited_is_answered() -> None:
@@ -104,22 +106,6 @@ def test_a_no_is_denied_with_its_reason() -> None:
     assert answer["hookSpecificOutput"]["permissionDecisionReason"] == "not today"
 
 
-def test_a_no_to_an_earlier_call_is_none_to_the_next_one_like_it() -> None:
-    """Old: the client was denied for the rest of its session, without anybody being asked."""
-    door, numbers = FakeDoor("refused"), count()
-    for asks in (1, 2):
-        ask = HookAsk(call_of("PermissionRequest"), door.call, str(next(numbers)))
-        assert decision(ask.answer(WAIT_S)[0]) == "deny"
-        assert len(door.states) == asks
-
-
-def test_a_no_to_a_call_is_a_no_to_its_retry() -> None:
-    door = FakeDoor("refused")
-    for _ in range(2):
-        assert decision(ask_of(call_of(tool_use_id="t1"), door).answer(WAIT_S)[0]) == "deny"
-    assert len(door.states) == 1
-
-
 def test_without_a_verdict_in_time_the_client_asks_and_the_ask_is_withdrawn() -> None:
     door = FakeDoor("pending")
     answer, why = ask_of(call_of(tool_use_id="t1"), door).answer(WAIT_S)
@@ -131,6 +117,6 @@ def test_without_a_verdict_in_time_the_client_asks_and_the_ask_is_withdrawn() ->
 def test_a_daemon_that_is_away_leaves_the_question_to_the_client() -> None:
     refusal = {"refused": {"code": "unavailable", "message": "the daemon is away", "hint": ""}}
     for event, expected in (("PreToolUse", "ask"), ("PermissionRequest", None)):
-        answer, why = HookAsk(call_of(event), lambda _tool, _args: refusal, "x").answer(WAIT_S)
+        answer, why = HookAsk(call_of(event), lambda _tool, _args: refusal, new_key()).answer(WAIT_S)
         assert why == "the daemon is away"
         assert answer is None if expected is None else decision(answer) == expected
