@@ -57,14 +57,20 @@ class UnitWords(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
 class LengthWords(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     """What a length of time needs beside the units and the numbers.
 
-    `minute` and `hour` are further words for units. `joiners` stand between two parts of a sum, as in "1 hour
-    and 30 minutes". `amounts` are phrases with their minutes; `typed_amounts` count only if nothing else is
-    typed.
+    `minute` and `hour` are further words for units. `joiners` stand between two parts of a sum, as "and"
+    does. `fractions` are phrases that add a part of the unit, as "and a half" does. `amounts` are phrases
+    with their minutes; `typed_amounts` count only if nothing else is typed. `numbers` have a fraction, and
+    `joined_numbers` are templates of those between tens, such as {tens}-{ones}. `unread` are units that are
+    no size of a length here, and `vague` what changes one by no known size: "an hour and a bit".
     """
 
     joiners: tuple[str, ...]
-    and_a_half: tuple[str, ...]
+    fractions: dict[str, float]
     amounts: dict[str, int]
+    joined_numbers: tuple[str, ...]
+    unread: tuple[str, ...]
+    vague: tuple[str, ...]
+    numbers: dict[str, float] = {}
     minute: tuple[str, ...] = ()
     hour: tuple[str, ...] = ()
     typed_amounts: dict[str, int] = {}
@@ -108,6 +114,7 @@ class DateWords(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
             *(phrase for phrase, away in self.days.items() if abs(away) > DAYS_AWAY_MAX),
             *(word for word, number in self.numbers.items() if number < 1),
             *(phrase for phrase, minutes in self.length.amounts.items() if minutes < 1),
+            *(phrase for phrase, part in self.length.fractions.items() if not 0 < part < 1),
             *(rule for rule in DayRule if (rule in self.rules) is (rule is DayRule.BARE)),
             *(hole for hole in _HOLE.findall(repr(self.rules)) if hole not in _HOLES),
         ]

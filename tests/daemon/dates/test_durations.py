@@ -38,6 +38,9 @@ from daemon.refusal import Refused
         (30, ",5h | .5h | 0,5 h | ,5 Std. | ½h | ½ h | ½ Stunde | 1/2 hour | PT30M | pt0.5h"),
         (90, "1½h | 1½ h | 1 ½ heure | 1 1/2 hours | PT1H30M | PT90M | PT1,5H"),
         (45, "¾ h | 3/4 h | ,75 ore | .75 hora"),
+        (90, "1:30 h | one hour and thirty minutes | an hour plus half an hour"),
+        (75, "an hour and a quarter | une heure et quart | hora y cuarto | o oră și un sfert"),
+        (85, "an hour and twenty-five minutes | 1 Stunde und fünfundzwanzig Minuten"),
     ],
 )
 def test_a_length_is_read_in_every_language(minutes: int, phrases: str):

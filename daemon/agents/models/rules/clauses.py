@@ -24,6 +24,8 @@ _BULLET = re.compile(r"^\s*(?:[-*•+–‣◦]|\d{1,2}[.)])\s+(?:\[(?P<box>[ xX
 _BOX = re.compile(r"^\s*(?:\[(?P<box>[ xX✓]?)\]|(?P<open>☐)|(?P<ticked>[☑✅✔]))\s*(?P<title>\S.*?)\s*$")
 _STOP = re.compile(r"(?<![.!?;])[.!?;]+(?=\s|$)")
 _ORDINAL = re.compile(r"\d{1,2}(?:\.\d{1,2})?$")
+_ENDS_IN_UNIT = re.compile(r"\d\s?[a-z]{1,3}$")
+_MINUTES = re.compile(r"\.\s?\d{1,2}\s?(?:m|mn|mins?)\b")
 _PART = re.compile(r"[,;:()—–✓✔✅☑]|\s-\s")
 _WORD = re.compile(r"(?:qu|jusqu|lorsqu|quelqu|[cdjlmnst])'(?=\w)|[^\W_]+(?:['-][^\W_]+)*")
 _SAID = re.compile(r"\"[^\"]{1,300}\"|“[^“”]{1,300}”|«[^«»]{1,300}»|„[^„“”\"]{1,300}[“”\"]")
@@ -100,7 +102,9 @@ def split_clauses(line: str, cues: CueTable) -> list[Clause]:
     own = _SAID.sub(lambda match: "·" * len(match.group()), bare)
     spans, start = [], 0
     for stop in _STOP.finditer(own):
-        if stop.group() != "." or not _is_abbreviation(own[start : stop.start()][-12:], cues):
+        if stop.group() != "." or not (
+            _is_abbreviation(own[start : stop.start()][-12:], cues) or _is_in_length(own, stop.start())
+        ):
             spans.append((start, stop.end()))
             start = stop.end()
     spans.append((start, len(line)))
@@ -112,6 +116,14 @@ def _is_abbreviation(before_stop: str, cues: CueTable) -> bool:
     last = before_stop.rsplit(maxsplit=1)[-1:]
     return bool(last) and (
         last[0].lstrip("(") in cues.abbreviations or _ORDINAL.fullmatch(last[0]) is not None
+    )
+
+
+def _is_in_length(own: str, stop: int) -> bool:
+    """Return whether a full stop stands within a length, as in "1 h. 30 min.": no unit has its own list."""
+    return (
+        _ENDS_IN_UNIT.search(own[max(stop - 12, 0) : stop]) is not None
+        and _MINUTES.match(own, stop) is not None
     )
 
 

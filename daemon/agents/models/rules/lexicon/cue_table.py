@@ -119,8 +119,8 @@ class DurationCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
 
     `cues` and `about` stand before the amount, with `fillers` between. Before `about`, only words of
     `about_after` may stand. `not_with`, `not_after` and `not_before` tell other amounts of time.
-    `range_words` join the ends of a range. `numbers`, `amounts` (in minutes), `and_a_half` and `units` add to
-    the words of `daemon.dates`; `units_not_read` are those of its units that count for nothing in a note.
+    `range_words` join the ends of a range. `amounts` (in minutes) and `units` add to the words of
+    `daemon.dates`; `units_not_read` are those of its units that count for nothing in a note.
     """
 
     cues: Phrases
@@ -131,8 +131,6 @@ class DurationCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     not_after: WordSet
     not_before: Phrases
     range_words: Phrases
-    and_a_half: Phrases
-    numbers: dict[str, float]
     amounts: dict[str, int]
     units: DurationUnits = DurationUnits()
     units_not_read: WordSet = WordSet()
