@@ -13,6 +13,7 @@ from tests.vectors import (
     cases_invitations,
     cases_mailboxes,
     cases_pairing,
+    cases_receipts,
     cases_semantics,
     cases_states,
     cases_wire,
@@ -38,6 +39,7 @@ FILES: dict[str, Callable[[], Any]] = {
     "mailbox_keys": cases_mailboxes.mailbox_keys,
     "mailbox_blobs": cases_mailboxes.mailbox_blobs,
     "mailbox_invitations": cases_invitations.mailbox_invitations,
+    "receipts": cases_receipts.receipts,
 }
 
 

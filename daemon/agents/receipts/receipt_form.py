@@ -7,8 +7,11 @@ import base64
 import binascii
 import hashlib
 import json
+from codecs import BOM_UTF8
 from collections.abc import Mapping
+from decimal import Decimal
 from itertools import pairwise
+from math import isfinite
 from typing import Any, Final, NamedTuple
 
 from store.queries.signed_runs import SignedRun
@@ -80,10 +83,7 @@ def parse_receipt(text: bytes) -> dict[str, Any]:
     """Parse a receipt. Raises ReceiptFault if it is none, or beyond a bound."""
     if len(text) > BYTES_MAX:
         raise ReceiptFault(sentence("receipt-too-long", "it has more than {most} MiB", most=BYTES_MAX >> 20))
-    try:
-        receipt = json.loads(text)
-    except (ValueError, RecursionError) as fault:
-        raise ReceiptFault(sentence("receipt-no-json", "it is not JSON")) from fault
+    receipt = _decode_json(text)
     if not isinstance(receipt, dict) or receipt.get("format") != FORMAT:
         raise ReceiptFault(sentence("receipt-none", "it is no receipt of Placet"))
     # For Python True is 1.
@@ -92,6 +92,53 @@ def parse_receipt(text: bytes) -> dict[str, Any]:
             sentence("receipt-version", "it is of a version that this one does not know, or was altered")
         )
     return receipt
+
+
+def _decode_json(text: bytes) -> Any:
+    """Decode JSON that all readers and all parsers read alike. Raises ReceiptFault for any other."""
+    if text.startswith(BOM_UTF8):
+        raise ReceiptFault(sentence("receipt-mark", "it begins with a byte-order mark"))
+    try:
+        # Not by `json.loads`: it would also take UTF-16 and UTF-32.
+        return _DECODER.decode(text.decode())
+    except (ValueError, RecursionError) as fault:
+        raise ReceiptFault(sentence("receipt-no-json", "it is not JSON")) from fault
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    # A person reads the first of two that have one name, and many parsers keep the last.
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ReceiptFault(sentence("receipt-repeats", "it says {name} twice", name=repr(twice[:80])))
+    return members
+
+
+def _whole(text: str) -> int:
+    number = int(text)
+    if str(number) != text:
+        raise ReceiptFault(_NUMBER)
+    return number
+
+
+def _fraction(text: str) -> float:
+    number = float(text)
+    # What is signed is the number that a computer keeps: whoever reads the digits has to read the same.
+    if not isfinite(number) or Decimal(text) != Decimal(repr(number)):
+        raise ReceiptFault(_NUMBER)
+    return number
+
+
+def _no_number(text: str) -> None:
+    del text
+    raise ReceiptFault(_NUMBER)
+
+
+_NUMBER: Final = sentence("receipt-number", "a number in it is not written as one that was signed")
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_members, parse_int=_whole, parse_float=_fraction, parse_constant=_no_number
+)
 
 
 def facts_in(receipt: Mapping[str, Any]) -> list[Fact]:

@@ -44,7 +44,8 @@ def statement_of(name: EntityId, follows: EntityId | None, facts: Sequence[Fact]
     `follows` is the decided item that proposed the same before, if there is one: the id follows from it.
     Raises ReceiptFault if the operations do not show what the id stands for.
     """
-    subject = _ask(name, facts) or _item(name, follows, facts)
+    # The id of an ask follows no other: what is said of one would be believed without a proof.
+    subject = (None if follows is not None else _ask(name, facts)) or _item(name, follows, facts)
     if subject is None:
         raise ReceiptFault(
             sentence("receipt-no-subject", "nothing in it shows what {id} stands for", id=id_to_text(name))

@@ -55,7 +55,7 @@ def _facts(statement: Mapping[str, Any]) -> Iterator[str]:
         yield words if use.get("permitted") else f"{words} ({_('nothing here permits this')})"
     status = str(statement.get("status") or "")
     words = VERDICTS_ON_ASKS.get(status, status) if is_ask else status
-    yield _("so it is: {status}").format(status=terms.proposal_status(words))
+    yield _("as far as these signatures show, it is: {status}").format(status=terms.proposal_status(words))
 
 
 def _verdict_words(verdict: Mapping[str, Any], args_hash: object, *, is_ask: bool) -> str:

@@ -24,6 +24,7 @@ from store.transaction import Transaction
 from syncproto.ids import EntityId, id_to_text
 from tests.support.decision_verbs import confirm, reject
 from tests.support.fleet import DAY_MS, Fleet, Home
+from tests.vectors import generate
 
 ARGS = {"command": "npm test", "in": "/srv"}
 
@@ -253,6 +254,21 @@ def test_no_proof_can_be_left_out_or_exchanged(
 def test_what_is_no_receipt_is_refused(text: bytes) -> None:
     with pytest.raises(ReceiptFault):
         check_receipt(text)
+
+
+def test_files_of_the_second_implementation_hold_or_are_refused_for_what_is_wrong() -> None:
+    """The page of the format, docs/reference/receipts.md, is all that it knows."""
+    outcomes = {}
+    for case in json.loads(generate.path("receipts").read_text("utf-8")):
+        text = bytes.fromhex(case["hex"]) if "hex" in case else case["text"].encode()
+        try:
+            check_receipt(text)
+            outcome = "ok"
+        except ReceiptFault as fault:
+            outcome = fault.sentence.id.removeprefix("receipt-").removeprefix("no-")
+        if outcome != case["outcome"]:
+            outcomes[case["name"]] = outcome
+    assert not outcomes
 
 
 def test_the_number_of_proofs_and_commits_is_bounded(a: Home, used: EntityId) -> None:

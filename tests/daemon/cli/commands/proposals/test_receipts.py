@@ -38,7 +38,7 @@ def test_a_receipt_is_checked_without_a_daemon(placet: Placet, receipt: dict[str
     words = " ".join(result.out.split())
     assert 'update_task_estimate {"minutes": 120}' in words
     assert "rejected Fri 20 Mar 2026" in words
-    assert "so it is: rejected" in words
+    assert "as far as these signatures show, it is: rejected" in words
     assert "does not show whose devices these are" in words
     assert "\x1b[31m" not in result.out
     assert "\u202e" not in result.out
