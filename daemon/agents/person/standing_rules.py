@@ -43,7 +43,8 @@ USES_SHOWN_MAX: Final = 50
 class NewStandingRule(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What a person allows an agent beforehand: the action by its exact name, and its arguments.
 
-    `exact` has the arguments that must be so; of those in `begins` only the beginning must be so. An action
+    `exact` has the arguments that must be so; of those in `begins` only the beginning must be so, and only
+    whole words of letters, digits and `-_./:@+,=` may follow on the line, with no `..` in a path. An action
     with any other argument still waits for a person. `until` is milliseconds of Unix time, 90 days ahead at
     most, or a time as a person types it; `uses_a_day` counts days of UTC.
     """
@@ -132,6 +133,14 @@ def _checked_pattern(request: NewStandingRule) -> Pattern:
     if request.begins and not request.exact and not any(request.begins.values()):
         raise usage_error(
             sentence("rule-allows-all", "a rule that lets through any arguments is none: name one of them")
+        )
+    if empty := sorted(name for name, text in request.begins.items() if not text.strip()):
+        raise usage_error(
+            sentence(
+                "rule-beginning-empty",
+                "the beginning of {name!r} is empty: write how it begins",
+                name=empty[0][:80],
+            )
         )
     return Pattern(request.exact, request.begins)
 

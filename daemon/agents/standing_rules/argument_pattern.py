@@ -1,16 +1,19 @@
 """Whether arguments are those that a rule allows: the whole comparison, without a store or a clock.
 
 Never matches more than was written: an argument that the pattern does not name makes another action.
+Nobody here knows which arguments a shell runs, so what follows a beginning is judged as if one ran it.
 """
 
-import unicodedata
+import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from syncproto import codec
 
-_UNSEEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
-"""The categories of characters that cannot be seen, or that end a line."""
+_PLAIN: Final = frozenset(" -_./:@+,=")
+"""The signs, beside letters and digits, that no shell interprets within a line."""
+_OPEN_ENDS: Final = tuple(" /@:=")
+"""How a beginning ends that its writer left open on purpose; any other one ends a word."""
 
 
 class Pattern(NamedTuple):
@@ -40,7 +43,18 @@ def _is_same(value: object, allowed: object) -> bool:
 
 
 def _goes_on_from(value: object, beginning: str) -> bool:
-    """Report whether a text begins so, and goes on with nothing but what can be seen on one line."""
+    """Report whether a text begins so, and goes on with words that a shell takes as they are."""
     if not isinstance(value, str) or not value.startswith(beginning):
         return False
-    return all(unicodedata.category(sign) not in _UNSEEN for sign in value[len(beginning) :])
+    rest = value[len(beginning) :]
+    ends_at_a_word = beginning.endswith(_OPEN_ENDS) or rest.startswith(" ")
+    return not rest or (bool(beginning.strip()) and ends_at_a_word and _is_plain(beginning, rest))
+
+
+def _is_plain(beginning: str, rest: str) -> bool:
+    """Report whether a shell takes the rest as it is, and no path in it leads upwards."""
+    # A path may begin before the rest does.
+    words = re.split("[ /:=]", beginning.rpartition(" ")[2] + rest)
+    # At the beginning of a word, `=` has some shells look for a program.
+    is_data = all(sign.isalnum() or sign in _PLAIN for sign in rest) and " =" not in f" {rest}"
+    return is_data and ".." not in words

@@ -51,8 +51,9 @@ def rule_command() -> None:
 def add(output: Output, agent: str, action: str, until: str, a_day: int, **written: Any) -> None:
     """Allow an agent an action beforehand, by the name and the arguments that its asks have.
 
-    An ask with any other argument than those that you name waits for you. After a beginning anything may
-    follow on the line: a command of a shell can go on with another one.
+    An ask with any other argument than those that you name waits for you. After a beginning, only whole
+    words without signs of a shell may follow. So "git status" lets "git status -s" and "git status docs"
+    through, and neither "git status && ls" nor "git statusx".
     """
     exact = {} if written["exact"] is None else parse_arguments(written["exact"], "--args")
     exact |= _pairs(written["texts"], "--arg", exact)

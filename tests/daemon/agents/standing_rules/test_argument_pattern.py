@@ -34,10 +34,78 @@ def test_an_argument_more_or_less_is_another_action(args: dict[str, object], key
         assert not matches(Pattern(args, {key: ""}), args)
 
 
-@given(st.text(max_size=6), st.text("abc;|& éß", max_size=6))
-def test_a_beginning_lets_through_what_goes_on_in_sight(beginning: str, rest: str):
-    assert matches(Pattern({}, {"text": beginning}), {"text": beginning + rest})
+@given(st.text(max_size=6), st.text())
+def test_what_follows_a_beginning_holds_nothing_that_a_shell_interprets(beginning: str, rest: str):
+    if matches(Pattern({}, {"text": beginning}), {"text": beginning + rest}):
+        assert not rest or beginning.strip()
+        assert not set(rest) & set(";&|<>$`\\\"'()[]{}*?~#!^%\n\r\t\0")
     assert not matches(Pattern({}, {"text": "x" + beginning}), {"text": beginning})
+
+
+def test_a_beginning_goes_on_with_whole_words_and_never_with_another_command():
+    """One table: the beginning, what follows, and whether it is let through."""
+    fits = {
+        ("git status", ""): True,
+        ("git status", " -s docs/a.md --porcelain=v2"): True,
+        ("Weekly ", "report of München 12"): True,
+        ("to ana@", "example.org"): True,
+        ("cat docs/", "guide/page.md"): True,
+        **{
+            ("git status", rest): False
+            for rest in (
+                *(
+                    " && rm -rf ~",
+                    "; ls",
+                    " | sh",
+                    " & ls",
+                    " > a",
+                    " $(ls)",
+                    " `ls`",
+                    " ~",
+                    " *",
+                    " {a,b}",
+                    " a?",
+                    " [a]",
+                ),
+                *(
+                    " 'a'",
+                    ' "a"',
+                    " \\a",
+                    " #",
+                    " !!",
+                    " a^b",
+                    " %PATH%",
+                    " =ls",
+                    "\nls",
+                    "\rls",
+                    "\tls",
+                    " \u202ea",
+                    " \uff1b ls",
+                ),
+                *(
+                    "es",
+                    "-x",
+                    "/../../bin/sh",
+                    ".sh",
+                    "\u00a0ls",
+                    " ../a",
+                    " a/../b",
+                    " --x=..",
+                    " \u2018a\u2019",
+                ),
+            )
+        },
+        ("cat docs/", "../../etc/passwd"): False,
+        ("cat docs/.", "./secret"): False,
+        ("", "ls"): False,
+        (" ", "ls"): False,
+    }
+    wrong = {
+        case: fit
+        for case, fit in fits.items()
+        if matches(Pattern({}, {"command": case[0]}), {"command": "".join(case)}) is not fit
+    }
+    assert not wrong
 
 
 @pytest.mark.parametrize(
