@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
+from store.file.errors import DamagedDatabase
 from store.fold import proposal_index
 from store.fold.entity import Entity
 from store.fold.entity_state import load_state
@@ -45,9 +46,15 @@ class Snapshot:
     """
 
     def __init__(
-        self, db: apsw.Connection, memory: HeadMemory | None = None, readers: ReaderMemory | None = None
+        self,
+        db: apsw.Connection,
+        memory: HeadMemory | None = None,
+        readers: ReaderMemory | None = None,
+        damage: DamagedDatabase | None = None,
     ) -> None:
         self._db = db
+        self.damage = damage
+        """What was found damaged in the file before, None if nothing was."""
         self._memory = memory or HeadMemory()
         self._readers = readers
 

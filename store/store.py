@@ -12,7 +12,7 @@ import apsw
 
 from store.file import database, lease
 from store.file.database import SchemaRule
-from store.file.errors import StoreError, file_failure
+from store.file.errors import DamagedDatabase, StoreError, damaged_database, file_failure
 from store.file.lease import Lease, ReplicaDoubt
 from store.fold.relation_index import index_new_fields
 from store.log.commit_log import CommitLog
@@ -42,6 +42,8 @@ class Store:
         self._readers_memory = ReaderMemory()
         self.doubt: ReplicaDoubt | None = None
         """Why this store began a new replica when it was opened, None if it did not."""
+        self.damage: DamagedDatabase | None = None
+        """What the first read or write met that found the file damaged: from then on nothing is written."""
         self._lease = None if machine is None else self._take_lease(machine)
         self._idle_readers: list[apsw.Connection] = []
         self._lock = threading.Lock()
@@ -118,8 +120,19 @@ class Store:
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
-        """Run a writing transaction: durable when the block has ended, undone if the block raised."""
-        with database.translate_sqlite_errors(self.path):
+        """Run a writing transaction: durable when the block has ended, undone if the block raised.
+
+        Raises DamagedDatabase if the file was found damaged before: a write could spread the damage.
+        """
+        if self.damage is not None:
+            raise DamagedDatabase(
+                sentence(
+                    "damaged-nothing-written",
+                    "{damage}; nothing is written to it",
+                    damage=self.damage.sentence,
+                )
+            )
+        with database.translate_sqlite_errors(self.path), self._noting_damage():
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 transaction = Transaction(self._writer, self._log, self._world, self._readers_memory)
@@ -173,9 +186,17 @@ class Store:
         return self._wal_error
 
     @contextmanager
+    def _noting_damage(self) -> Iterator[None]:
+        try:
+            yield
+        except (apsw.CorruptError, apsw.NotADBError) as fault:
+            self.damage = self.damage or damaged_database(self.path, fault)
+            raise
+
+    @contextmanager
     def read(self) -> Iterator[Snapshot]:
         """Take a snapshot: it sees what was durable when the block began, and nothing newer."""
-        with database.translate_sqlite_errors(self.path):
+        with database.translate_sqlite_errors(self.path), self._noting_damage():
             with self._lock:
                 reader = self._idle_readers.pop() if self._idle_readers else None
             reader = reader or database.connect(self.path, SchemaRule.CURRENT)
@@ -183,7 +204,7 @@ class Store:
             try:
                 # BEGIN alone takes no snapshot: the first read does.
                 reader.execute("SELECT one FROM standing").fetchall()
-                yield Snapshot(reader, self._memory, self._readers_memory)
+                yield Snapshot(reader, self._memory, self._readers_memory, self.damage)
             finally:
                 reader.execute("ROLLBACK")
                 with self._lock:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from store.file.errors import DamagedDatabase
 from store.file.lease import ReplicaDoubt
 from store.snapshot import Snapshot
 from store.store import Store
@@ -40,6 +41,11 @@ class StoreThreads:
     def replica_doubt(self) -> ReplicaDoubt | None:
         """Return why the store began a new replica when it was opened, None if it did not."""
         return self._store.doubt
+
+    @property
+    def damage(self) -> DamagedDatabase | None:
+        """Return what the first read or write met that found the file damaged, None if none did."""
+        return self._store.damage
 
     @property
     def lease_is_stale(self) -> bool:

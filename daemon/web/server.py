@@ -133,13 +133,20 @@ class PageServer:
             client_max_size=FORM_BYTES_MAX,
         )
         app.on_response_prepare.append(gate.put_headers)
-        app.router.add_get("/healthz", _healthz)
+        app.router.add_get("/healthz", self._healthz)
         app.router.add_get(f"{services.renderer.static_root}/{{name}}", self._static)
         app.router.add_get("/live", self._streams.serve)
         for room in _ROOMS:
             app.router.add_routes(room.routes(services))
         app.router.add_routes(self._more_routes)
         return app
+
+    async def _healthz(self, request: web.Request) -> web.Response:
+        del request
+        if (damage := self._services.store.damage) is not None:
+            text = f"{damage.sentence.text}: {damage.hint}\n"
+            return web.Response(status=HTTPStatus.SERVICE_UNAVAILABLE, text=text)
+        return web.Response(status=HTTPStatus.OK, text="ok\n")
 
     async def stop(self) -> None:
         """Accept no more requests, end the streams, let the others end."""
@@ -208,8 +215,3 @@ class PageServer:
         if "gzip" in request.headers.get("Accept-Encoding", ""):
             content, headers["Content-Encoding"] = gzip.compress(content, mtime=0), "gzip"
         return web.Response(body=content, content_type=media, charset="utf-8", headers=headers)
-
-
-async def _healthz(request: web.Request) -> web.Response:
-    del request
-    return web.Response(status=HTTPStatus.OK, text="ok\n")

@@ -401,6 +401,7 @@ class StatusJson(TypedDict, total=False):
     expiring_asks: int
     conflicts: int
     model: CheckJson | None
+    database: CheckJson | None
     mailboxes: list[MailboxStateJson]
     mailbox_invitations: list[MailboxInvitationJson]
     mailbox_joining: MailboxJoiningJson | None

@@ -55,6 +55,16 @@ def check_disk(floor: DiskFloor) -> Check:
     return make_check("disk", free, well=True, code="disk_well", parameters=parameters)
 
 
+def check_database(snapshot: Snapshot) -> Check:
+    """Look at whether a read or a write has found the file damaged since the daemon began."""
+    damage = snapshot.damage
+    if damage is None:
+        text = sentence("database-well", "no read or write has found the database damaged")
+        return make_check("database", text, well=True, code="database_well")
+    text = sentence("damaged-nothing-written", "{damage}; nothing is written to it", damage=damage.sentence)
+    return make_check("database", text, damage.hint_sentence, well=False, code="database_damaged")
+
+
 def check_lease(doubt: ReplicaDoubt | None, is_stale: bool) -> Check:
     """Look at what guards the database against its own copies."""
     if is_stale:

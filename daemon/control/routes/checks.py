@@ -74,6 +74,7 @@ class CheckRoutes:
             *mailbox_checks.check_pairing(await peers.mailbox_pairing(), now_ms),
             *await self._store.read(
                 lambda snapshot: [
+                    this_device.check_database(snapshot),
                     *remote_model.check_withheld_categories(snapshot, withheld),
                     *this_device.check_clocks(snapshot, now_ms, jump_ms),
                     *this_device.check_failed_agents(snapshot),

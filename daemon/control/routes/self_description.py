@@ -14,6 +14,7 @@ from daemon.control.route import AsyncHandler, Call, Nothing, ReadHandler, Route
 from daemon.control.routes.events import MEDIA, EventStreams, ExpiringEvent, From, StateEvent
 from daemon.journal.views.structures import Event
 from daemon.peers.mailboxes.mailbox_state import MailboxActivity
+from store.file.errors import DamagedDatabase
 from store.snapshot import Snapshot
 
 
@@ -51,4 +52,7 @@ def routes(events: EventStreams, others: Sequence[Route]) -> list[Route]:
 
 def _health(snapshot: Snapshot, call: Call[Nothing, Nothing]) -> Health:
     del call
+    if snapshot.damage is not None:
+        # A store that can be read in part is not well: whoever asks hears what to do.
+        raise DamagedDatabase(snapshot.damage.sentence)
     return Health("ok", __version__, snapshot.feed_end())

@@ -15,7 +15,7 @@ from daemon.agents.person import agent_overview
 from daemon.agents.person.agent_overview import AgentCounts
 from daemon.agents.running.remote_model import RemoteModel
 from daemon.agents.running.scheduler import Scheduler
-from daemon.control.health import remote_model
+from daemon.control.health import remote_model, this_device
 from daemon.control.health.check import Check
 from daemon.control.health.connections import LEFT_OUT_NAMED_MAX
 from daemon.control.route import AsyncHandler, Call, Nothing, Route
@@ -35,6 +35,8 @@ REPLICAS_SHOWN_MAX: Final = 1024
 
 class Status(Struct, frozen=True, kw_only=True):
     """The state of this device, for one screen. `model` is None while nothing keeps agents from their model.
+
+    `database` is None unless a read or a write has found the file damaged: then nothing is written.
 
     `expiring_items` counts the proposals that expire within a day unless somebody decides, `pending_asks` the
     permissions that agents ask for and nobody decided on, `expiring_asks` those of them that run out so.
@@ -62,6 +64,7 @@ class Status(Struct, frozen=True, kw_only=True):
     expiring_asks: int = 0
     conflicts: int
     model: Check | None = None
+    database: Check | None = None
     mailboxes: list[MailboxState] = []
     mailbox_invitations: list[MailboxInvitation] = []
     mailbox_joining: MailboxJoining | None = None
@@ -129,6 +132,7 @@ class StatusRoutes:
             agents=agent_overview.count_agents(snapshot, *self._scheduler.counts()),
             conflicts=conflicts.count_conflicts(snapshot),
             model=model,
+            database=None if snapshot.damage is None else this_device.check_database(snapshot),
             mailboxes=mailboxes,
             mailbox_invitations=pairing.invitations,
             mailbox_joining=pairing.joining,

@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
+from daemon.control.health import this_device
 from daemon.control.server import open_socket
 from daemon.refusal import RefusalCode, Refused
-from store.file.errors import DiskFull, ReadOnlyDatabase, StoreError
+from store.file.errors import DiskFull, ReadOnlyDatabase, StoreError, damaged_database
 from store.sentence import foreign_text
 from syncproto.errors import CommitTooLarge, LocalProtocolError
 from tests.daemon.control.conftest import Api, Probe
@@ -319,3 +320,22 @@ async def test_what_is_not_http_is_answered_and_harms_nobody(api: Api):
         await loop.sock_sendall(raw, b"\x16\x03\x01 not http\r\n\r\n")
         assert b"400" in await loop.sock_recv(raw, 4096)
     assert (await api.ask("GET", "/healthz")).status == 200
+
+
+async def test_a_database_that_was_found_damaged_is_not_well_and_takes_nothing_more(tmp_path: Path):
+    api = Api(tmp_path, [])
+    await api.start()
+    kept = await api.ask("POST", "/v1/tasks", {"title": "Call Ana"})
+    api.store._store.damage = damaged_database(api.store._store.path, "page 7")
+    well = await api.ask("GET", "/healthz")
+    assert (well.status, well.code) == (422, RefusalCode.FAILED)
+    assert "is damaged: page 7" in well.json["error"]["message"]
+    assert "restore a backup" in well.json["error"]["hint"]
+    refused = await api.ask("POST", "/v1/tasks", {"title": "Call Bea"})
+    assert (refused.status, refused.code) == (422, RefusalCode.FAILED)
+    assert "nothing is written to it" in refused.json["error"]["message"]
+    # What was acknowledged is still there to be read, and exported.
+    assert (await api.ask("GET", f"/v1/tasks/{kept.json['id']}")).json["title"] == "Call Ana"
+    (check,) = [await api.store.read(this_device.check_database)]
+    assert (check.well, check.code) == (False, "database_damaged")
+    await api.stop()

@@ -263,6 +263,14 @@ def test_damage_that_shows_later_is_told_in_words_too(bench: StoreBench) -> None
     store = bench.store("a", path)
     with pytest.raises(DamagedDatabase), store.read() as snapshot:
         list(snapshot.db.execute("SELECT * FROM history"))
+    # Nothing is written from then on, what can be read still is, and what was acknowledged stays.
+    before = path.read_bytes()
+    with pytest.raises(DamagedDatabase, match=r"is damaged: .*; nothing is written to it"), store.write():
+        raise AssertionError("a write began")
+    with store.read() as snapshot:
+        assert snapshot.damage is not None
+        assert snapshot.feed_end() == 200
+    assert path.read_bytes() == before
 
 
 def test_a_path_that_cannot_be_opened_is_told(bench: StoreBench) -> None:

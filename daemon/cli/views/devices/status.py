@@ -58,7 +58,7 @@ def status_rows(status: StatusJson) -> Iterator[Sequence[object]]:
             )
         elif key == "mailbox_joining" and isinstance(value, dict):
             yield key, value.get("mailbox"), value.get("began_at"), value.get("trouble")
-        elif key == "model" and isinstance(value, dict):
+        elif key in ("model", "database") and isinstance(value, dict):
             yield key, value.get("found")
         else:
             yield key, value
@@ -93,6 +93,9 @@ def status_screen(status: StatusJson, display: Display) -> Iterator[str]:
             count=running_out
         )
         yield _fact("", display.paint(words, "yellow"), display)
+    if database := status.get("database"):
+        yield _fact(_("database"), display.paint(escape(answer_words(database, "found")), "red"), display)
+        yield _fact("", escape(answer_words(database, "remedy")), display)
     if model := status.get("model"):
         yield _fact(_("model"), display.paint(escape(answer_words(model, "found")), "yellow"), display)
     if disputed := int(status.get("conflicts") or 0):
