@@ -34,11 +34,21 @@ def test_an_argument_more_or_less_is_another_action(args: dict[str, object], key
         assert not matches(Pattern(args, {key: ""}), args)
 
 
-@given(st.text(max_size=6), st.text())
-def test_what_follows_a_beginning_holds_nothing_that_a_shell_interprets(beginning: str, rest: str):
-    if matches(Pattern({}, {"text": beginning}), {"text": beginning + rest}):
-        assert not rest or beginning.strip()
-        assert not set(rest) & set(";&|<>$`\\\"'()[]{}*?~#!^%\n\r\t\0")
+SIGNS_OF_A_SHELL = ";&|<>$`\\\"'()[]{}*?~#!^%\n\r\t\0"
+
+
+@given(
+    st.text("ab /", min_size=1, max_size=4).filter(str.strip),
+    st.text("aé1-_/:@+, ", max_size=6),
+    st.sampled_from(SIGNS_OF_A_SHELL),
+    st.integers(0, 6),
+)
+def test_one_sign_that_a_shell_interprets_ends_what_a_beginning_lets_through(
+    beginning: str, words: str, sign: str, place: int
+):
+    pattern = Pattern({}, {"text": beginning})
+    assert matches(pattern, {"text": f"{beginning} {words}"})
+    assert not matches(pattern, {"text": f"{beginning} {words[:place]}{sign}{words[place:]}"})
     assert not matches(Pattern({}, {"text": "x" + beginning}), {"text": beginning})
 
 
