@@ -224,10 +224,10 @@ REMOVED_NEEDS = (
         RULE_HISTORIES,
     ),
     Removed(
-        "nothing hides behind a beginning",
+        "no sign of a shell follows a beginning",
         PATTERNS,
-        "unicodedata.category(sign) not in _UNSEEN",
-        "sign",
+        "all(sign.isalnum() or sign in _PLAIN for sign in rest)",
+        "True",
         PATTERN_TESTS,
     ),
     Removed(
