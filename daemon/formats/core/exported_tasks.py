@@ -4,13 +4,15 @@ Never decides what a format can say: its writer does.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, tzinfo
 from functools import cached_property
+from itertools import count
 from uuid import UUID
 
 from daemon.formats.core.import_history import is_from_import, source_changed_ms, source_id_of
+from daemon.formats.core.plan import title_line
 from daemon.journal.fields.placement import position_key
 from daemon.journal.fields.provenance import written_ms
 from daemon.journal.fields.validation import CLOSED
@@ -100,6 +102,21 @@ class ExportedTask:
         """Return the id that an import gave to what belongs to the task under this key."""
         return derived_id("import", format_, key, time_of=self.id)
 
+    def imported_notes(self, format_: str, key: str) -> list[ExportedNote]:
+        """Return what an import made of the text under this key: one note, or the parts of a long one."""
+        notes = {note.id: note for note in self.notes}
+        if whole := notes.get(self.imported_child_id(format_, key)):
+            return [whole]
+        parts = (notes.get(self.imported_child_id(format_, f"{key}\n#{nth}")) for nth in count(1))
+        return list(_until_none(parts))
+
+
+def _until_none(notes: Iterable[ExportedNote | None]) -> Iterator[ExportedNote]:
+    for note in notes:
+        if note is None:
+            return
+        yield note
+
 
 class ExportedTasks:
     """The tasks of one snapshot, in the order of their making; `removed`: also those out of sight."""
@@ -142,7 +159,7 @@ class ExportedTasks:
         category = category_id_of(task)
         return ExportedTask(
             id=task.id,
-            title=_line(task.text("title")),
+            title=title_line(_clean(task.text("title"))),
             status=_line(task.text("status")) or "OPEN",
             reason=_line(task.text("reason")) or None,
             priority=_line(task.text("priority")) or None,

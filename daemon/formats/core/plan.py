@@ -219,6 +219,11 @@ def joined_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def title_line(text: str) -> str:
+    """Join lines by single spaces; runs of blanks within a line stay, since a title may have them."""
+    return " ".join(text.replace("\t", " ").splitlines()).strip()
+
+
 def fits_title(text: str) -> bool:
     """Say whether `text` can be a title as it is."""
     return len(text) <= TITLE_CHARS_MAX

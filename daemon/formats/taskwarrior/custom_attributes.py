@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from daemon.formats.core import extension_fields
 from daemon.formats.core.plan import PlannedChecklist, PlannedLink
-from daemon.formats.taskwarrior.records import LocatedRecord
+from daemon.formats.taskwarrior.records import LocatedRecord, as_json, text_in_json
 from daemon.journal.fields.validation import checked_due_day
 from daemon.refusal import Refused
 
@@ -24,6 +24,7 @@ URGENT = "P0"
 HIGH = "P1"
 _STATUSES = {
     "pending": ("GROOMED", "IN PROGRESS", "BLOCKED", "ON HOLD"),
+    "recurring": ("GROOMED", "IN PROGRESS", "BLOCKED", "ON HOLD"),
     "deleted": ("REJECTED",),
 }
 _OURS = frozenset({STATUS, REASON, PRIORITY, DUE, ESTIMATE, LANGUAGE, CHECKLISTS, LINKS})
@@ -37,8 +38,9 @@ class CustomAttributes:
     def __init__(self, source: LocatedRecord, present: set[str]) -> None:
         self._source = source
         self._present = present
-        self.left = [pair for pair in source.others if pair[0] not in _OURS]
-        self._given = dict(pair for pair in source.others if pair[0] in _OURS)
+        texts = {name: text_in_json(raw) for name, raw in source.others if name in _OURS}
+        self.left = [pair for pair in source.others if texts.get(pair[0]) is None]
+        self._given = {name: text for name, text in texts.items() if text is not None}
         self._urgent = self._given.get(PRIORITY) == URGENT
         self.estimate = self._read_attribute(ESTIMATE, extension_fields.read_estimate)
         self.language = self._read_attribute(LANGUAGE, extension_fields.read_language)
@@ -51,8 +53,10 @@ class CustomAttributes:
         allowed = _STATUSES.get(source.record.status, ())
         status = self._given.get(STATUS, "")
         self.status = status if extension_fields.is_status_allowed(status, reason, allowed) else None
-        self.reason = reason if self.status or source.record.status == "pending" else None
+        self.reason = reason if self.status or source.record.status in ("pending", "recurring") else None
         self.links = tuple(self._links())
+        if loose := self._loose_links():
+            self.left.append((LINKS, as_json(" ".join(loose))))
 
     def priority(self, text: str | None) -> str | None:
         """Return the priority: Taskwarrior's highest is two of ours."""
@@ -64,20 +68,22 @@ class CustomAttributes:
             return None
         value = reader(text)
         if value is None:
-            self.left.append((name, text))
+            self.left.append((name, as_json(text)))
         return value
 
     def _links(self) -> Iterator[PlannedLink]:
         for word in self._given.get(LINKS, "").split():
-            type_, _, other = word.partition(":")
-            if (
-                type_ in extension_fields.NON_BLOCKING_LINK_TYPES
-                and other in self._present
-                and other != self._source.key
-            ):
+            if self._is_link(word):
+                type_, _, other = word.partition(":")
                 yield PlannedLink(f"{self._source.key}/{type_}/{other}", self._source.key, other, type_)
-            else:
-                self.left.append((LINKS, word))
+
+    def _loose_links(self) -> list[str]:
+        return [word for word in self._given.get(LINKS, "").split() if not self._is_link(word)]
+
+    def _is_link(self, word: str) -> bool:
+        type_, _, other = word.partition(":")
+        is_known = type_ in extension_fields.NON_BLOCKING_LINK_TYPES and other in self._present
+        return is_known and other != self._source.key
 
 
 def _day(text: str) -> str | None:

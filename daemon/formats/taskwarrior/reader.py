@@ -3,9 +3,9 @@
 Never guesses: a record that is not as Taskwarrior writes it is a fault, named with its line.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, date, datetime, tzinfo
 
 from msgspec import structs
 
@@ -15,22 +15,22 @@ from daemon.formats.core.plan import (
     PlannedEntry,
     PlannedLink,
     PlannedTask,
-    Skipped,
     cut_title,
-    describe_skipped,
     fits_title,
     joined_line,
     split_entry,
     text_fault,
+    title_line,
     unreadable_plan,
     utc_iso,
 )
+from daemon.formats.taskwarrior import kept_attributes, series
 from daemon.formats.taskwarrior.custom_attributes import CustomAttributes
 from daemon.formats.taskwarrior.records import (
     LocatedRecord,
     MalformedRecord,
     TaskwarriorRecord,
-    attribute_text,
+    as_json,
     parse_timestamp,
     read_records,
 )
@@ -41,14 +41,17 @@ from store.sentence import Sentence, sentence
 FORMAT = "taskwarrior"
 
 PRIORITIES = {"H": "P1", "M": "P2", "L": "P3"}
-_STATUSES = {"pending": "OPEN", "waiting": "ON HOLD", "completed": "DONE", "deleted": "OPEN"}
+_STATUSES = {
+    "pending": "OPEN",
+    "waiting": "ON HOLD",
+    "completed": "DONE",
+    "deleted": "OPEN",
+    "recurring": "OPEN",
+}
 _ENDED = frozenset({"completed", "deleted"})
 _RECURRING = "recurring"
 _UUID_CHARS_MAX = 1000
 _DAY_BEGINS = "00:00:00"
-_TEMPLATE = sentence(
-    "taskwarrior-template", "a template of a recurring task: only its occurrences are imported"
-)
 
 
 def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -> Plan:
@@ -66,15 +69,16 @@ def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -
         located_records.append(source) if isinstance(source, LocatedRecord) else faults.append(source)
     faults += _repeated_uuids(located_records)
     tasks: list[PlannedTask] = []
-    present = {source.key for source in located_records if source.record.status != _RECURRING}
+    present = {source.key for source in located_records}
+    occurrences = series.occurrences(located_records)
     for source in located_records:
         try:
-            tasks += _plan_tasks(_with_status_at(source, now_ms), present, zone)
+            tasks.append(_plan_task(_with_status_at(source, now_ms), present, occurrences, zone))
         except MalformedRecord as error:
             faults.append(source.fault(error.words))
     if faults:
         return unreadable_plan(FORMAT, *sorted(faults, key=lambda fault: fault.line))
-    return Plan(FORMAT, tuple(tasks), tuple(_templates(located_records)))
+    return Plan(FORMAT, tuple(tasks))
 
 
 def _repeated_uuids(located_records: list[LocatedRecord]) -> Iterator[ImportFault]:
@@ -101,12 +105,6 @@ def _used_twice_sentence(key: str, first: LocatedRecord) -> Sentence:
     )
 
 
-def _templates(located_records: list[LocatedRecord]) -> Iterator[Skipped]:
-    for source in located_records:
-        if source.record.status == _RECURRING:
-            yield describe_skipped(source.line, cut_title(joined_line(source.record.description)), _TEMPLATE)
-
-
 def _with_status_at(source: LocatedRecord, now_ms: int | None) -> LocatedRecord:
     """Return the record with the status that it has at a time, which its `wait` may change."""
     record = source.record
@@ -119,8 +117,10 @@ def _with_status_at(source: LocatedRecord, now_ms: int | None) -> LocatedRecord:
     return replace(source, record=structs.replace(record, status="waiting")) if is_to_come else source
 
 
-def _plan_tasks(source: LocatedRecord, present: set[str], zone: tzinfo) -> list[PlannedTask]:
-    """Make the task of a record, none of a template. Raises MalformedRecord with what is wrong in it."""
+def _plan_task(
+    source: LocatedRecord, present: set[str], occurrences: Mapping[str, set[int]], zone: tzinfo
+) -> PlannedTask:
+    """Make the task of a record. Raises MalformedRecord with what is wrong in it."""
     record = source.record
     if not source.key:
         raise MalformedRecord(sentence("taskwarrior-no-uuid", "uuid is empty"))
@@ -128,18 +128,16 @@ def _plan_tasks(source: LocatedRecord, present: set[str], zone: tzinfo) -> list[
         raise MalformedRecord(
             sentence("taskwarrior-long-uuid", "uuid has {count} characters", count=len(source.key))
         )
-    if record.status == _RECURRING:
-        return []
     if record.status not in _STATUSES:
         raise MalformedRecord(
             sentence(
                 "taskwarrior-unknown-status",
                 "status is {seen!r}, not one of {choices}",
                 seen=record.status[:40],
-                choices=", ".join([*_STATUSES, _RECURRING]),
+                choices=", ".join(_STATUSES),
             )
         )
-    title = joined_line(record.description)
+    title = title_line(record.description)
     if not title:
         raise MalformedRecord(sentence("taskwarrior-no-description", "description is empty"))
     made_ms = _optional_ms("entry", record.entry)
@@ -156,7 +154,7 @@ def _plan_tasks(source: LocatedRecord, present: set[str], zone: tzinfo) -> list[
         status=own.status or _STATUSES[record.status],
         reason=own.reason or _reason(record, zone),
         priority=own.priority(PRIORITIES.get(record.priority or "")),
-        due=_day("due", record.due, zone)[0] or own.due,
+        due=_due(source, occurrences, zone) or own.due,
         estimate_minutes=own.estimate,
         language=own.language,
         category=_name(record.project),
@@ -166,7 +164,7 @@ def _plan_tasks(source: LocatedRecord, present: set[str], zone: tzinfo) -> list[
         removed=record.status == "deleted" and own.status is None,
     )
     leftovers = [*_leftovers(source, task, zone), *own.left]
-    return [replace(task, entries=tuple(_entries(source, made_ms, leftovers)))]
+    return replace(task, entries=tuple(_entries(source, made_ms, leftovers)))
 
 
 # --- attributes that have a place -------------------------------------------------------------------
@@ -207,6 +205,14 @@ def _day(attribute: str, text: str | None, zone: tzinfo) -> tuple[str | None, st
     return local.date().isoformat(), None if clock == _DAY_BEGINS else clock.removesuffix(":00")
 
 
+def _due(source: LocatedRecord, occurrences: Mapping[str, set[int]], zone: tzinfo) -> str | None:
+    """Return the day on which a task is due; a template, on the first day that no occurrence has yet."""
+    day = _day("due", source.record.due, zone)[0]
+    if day is None or source.record.status != _RECURRING:
+        return day
+    return series.next_day(source, date.fromisoformat(day), occurrences.get(source.key, set())).isoformat()
+
+
 def _reason(record: TaskwarriorRecord, zone: tzinfo) -> str | None:
     if record.status != "waiting":
         return None
@@ -233,35 +239,38 @@ def _links(source: LocatedRecord, present: set[str]) -> Iterator[PlannedLink]:
 
 
 def _leftovers(source: LocatedRecord, task: PlannedTask, zone: tzinfo) -> Iterator[tuple[str, str]]:
-    """Yield what the task's own fields do not express in full, as attribute and text."""
+    """Yield what the task's own fields do not express in full, as attribute and JSON."""
     record = source.record
     linked = {link.from_key for link in task.links if link.type == "blocks"}
     loose = [other for other in source.dependencies if other not in linked]
     if loose:
-        yield "depends", ", ".join(loose)
-    if _day("due", record.due, zone)[1]:
-        yield "due", attribute_text(record.due or "")
+        yield "depends", as_json(loose)
+    if record.due and (record.status == _RECURRING or _day("due", record.due, zone)[1]):
+        yield "due", as_json(record.due)
     if record.end and task.ended_ms is None:
-        yield "end", attribute_text(record.end)
+        yield "end", as_json(record.end)
     if record.modified and task.changed_ms is None:
-        yield "modified", record.modified
+        yield "modified", as_json(record.modified)
     if record.priority and not task.priority:
-        yield "priority", record.priority
+        yield "priority", as_json(record.priority)
     if record.project and not task.category:
-        yield "project", record.project
-    yield from (("tags", tag) for tag in record.tags if tag.strip() and _name(tag) not in task.labels)
+        yield "project", as_json(record.project)
+    if tags := [tag for tag in record.tags if tag.strip() and _name(tag) not in task.labels]:
+        yield "tags", as_json(tags)
+    if record.status == _RECURRING:
+        yield "status", as_json(_RECURRING)
     if record.wait and not task.reason:
-        yield "wait", attribute_text(record.wait)
+        yield "wait", as_json(record.wait)
 
 
 def _entries(
     source: LocatedRecord, made_ms: int | None, leftovers: Iterable[tuple[str, str]]
 ) -> Iterator[PlannedEntry]:
-    if not fits_title(joined_line(source.record.description)):
+    if not fits_title(title_line(source.record.description)):
         yield from split_entry(f"{source.key}/description", source.record.description, made_ms)
     yield from _annotations(source)
-    if lost_attributes := "\n".join(f"{attribute}: {text}" for attribute, text in leftovers):
-        yield from split_entry(f"{source.key}/attributes", lost_attributes, made_ms)
+    if lost_attributes := kept_attributes.write(leftovers):
+        yield from split_entry(f"{source.key}/{kept_attributes.KEY}", lost_attributes, made_ms)
 
 
 def _annotations(source: LocatedRecord) -> Iterator[PlannedEntry]:

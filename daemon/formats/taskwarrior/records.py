@@ -11,10 +11,11 @@ from typing import TypeVar
 
 import msgspec
 
-from daemon.formats.core.plan import ImportFault, line_number_at, nested_too_deeply_sentence, utc_iso
+from daemon.formats.core.plan import ImportFault, line_number_at, nested_too_deeply_sentence
 from store.sentence import Sentence, foreign_text, sentence
 
 _TIMESTAMP = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)T(\d\d):?(\d\d):?(\d\d)Z", re.ASCII)
+_CONTROL = re.compile("[\x7f-\x9f]")
 _BYTE = re.compile(r" \(byte (\d+)\)$")
 _WHERE = re.compile(r"(.*) - at `\$\.?(.+)`$")
 _HALF_OF_A_PAIR = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])")
@@ -60,7 +61,7 @@ class TaskwarriorRecord(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class LocatedRecord:
-    """A record, the line of the file on which it begins, and its other attributes as text.
+    """A record, the line of the file on which it begins, and its other attributes as JSON.
 
     `number` counts the records of a list from 1 if several share the line, else it is 0.
     """
@@ -130,12 +131,20 @@ def parse_timestamp(attribute: str, text: str) -> datetime:
     )
 
 
-def attribute_text(text: str) -> str:
-    """Write a value for a person: times in ISO 8601, anything else unchanged."""
-    try:
-        return utc_iso(int(parse_timestamp("value", text).timestamp()) * 1000)
-    except MalformedRecord:
-        return text
+def as_json(value: object) -> str:
+    """Write a value as JSON on one line."""
+    return kept_json(msgspec.json.encode(value))
+
+
+def kept_json(raw: bytes) -> str:
+    """Return JSON on one line, numbers and texts as written, control characters escaped: notes keep none."""
+    line = msgspec.json.format(raw, indent=0).decode()
+    return _CONTROL.sub(lambda sign: f"\\u{ord(sign[0]):04x}", line)
+
+
+def text_in_json(raw: str) -> str | None:
+    """Return the text that JSON says, None if it says something else."""
+    return _string.decode(raw) if raw.startswith('"') else None
 
 
 def _from_list(document: bytes) -> Iterator[LocatedRecord | ImportFault]:
@@ -190,14 +199,10 @@ def _source(raw: bytes, line: int, number: int = 0) -> LocatedRecord | ImportFau
         others = _decode(_attributes, raw)
         names = [name for name in others if name not in _KNOWN and name not in _COMPUTED]
         return LocatedRecord(
-            line, record, tuple((name, _value_text(bytes(others[name]))) for name in names), number
+            line, record, tuple((name, kept_json(bytes(others[name]))) for name in names), number
         )
     except MalformedRecord as error:
         return _fault(line + error.lines_down, number, error.words)
-
-
-def _value_text(raw: bytes) -> str:
-    return attribute_text(_decode(_string, raw)) if raw.startswith(b'"') else raw.decode()
 
 
 def _decode(decoder: msgspec.json.Decoder[Decoded], raw: bytes) -> Decoded:

@@ -6,9 +6,12 @@ attributes of Placet's own, which Taskwarrior keeps as they are.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, tzinfo
+from itertools import groupby
+
+from msgspec import Raw
 
 from daemon.formats.core import extension_fields
 from daemon.formats.core.exported_tasks import (
@@ -18,9 +21,10 @@ from daemon.formats.core.exported_tasks import (
     bounded_utc,
     with_distinct_times,
 )
-from daemon.formats.core.plan import cut_title, joined_line
-from daemon.formats.taskwarrior import custom_attributes
+from daemon.formats.core.plan import cut_title, title_line, utc_iso
+from daemon.formats.taskwarrior import custom_attributes, kept_attributes
 from daemon.formats.taskwarrior.reader import FORMAT, PRIORITIES
+from daemon.formats.taskwarrior.records import MalformedRecord, parse_timestamp, text_in_json
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId
 
@@ -33,10 +37,11 @@ _FIRST_DAY = date(1980, 1, 2)
 _FIRST_MS = 315_619_200_000
 _LETTERS = {priority: letter for letter, priority in PRIORITIES.items()} | {custom_attributes.URGENT: "H"}
 _WAITS = re.compile(r"waiting until (\d{4}-\d\d-\d\d)(?: (\d\d:\d\d(?::\d\d)?))?", re.ASCII)
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
-_NAME = re.compile(r"[A-Za-z_][\w.]*", re.ASCII)
+_SERIES = "recurring"
 # What Taskwarrior computes itself, or would read as something other than kept text.
-_NEVER = frozenset({"id", "urgency", "uuid", "status", "description", "entry", "modified", "annotations"})
+_NEVER = frozenset(
+    {"id", "urgency", "uuid", "status", "description", "entry", "modified", "annotations", "due"}
+)
 
 
 def write(snapshot: Snapshot, zone: tzinfo) -> Iterator[str]:
@@ -44,17 +49,29 @@ def write(snapshot: Snapshot, zone: tzinfo) -> Iterator[str]:
     tasks = ExportedTasks(snapshot, removed=True)
     before = "[\n"
     for task in tasks:
-        yield before + json.dumps(_record(task, tasks, zone), ensure_ascii=False)
+        yield before + _json_object(_record(task, tasks, zone))
         before = ",\n"
     yield "[\n]\n" if before == "[\n" else "\n]\n"
 
 
+def _json_object(record: RecordJson) -> str:
+    pairs = (f"{json.dumps(name, ensure_ascii=False)}: {_json(value)}" for name, value in record.items())
+    return f"{{{', '.join(pairs)}}}"
+
+
+def _json(value: object) -> str:
+    # A value that an import kept is written as it was: "2" stays a text and 2.0 a number.
+    return bytes(value).decode() if isinstance(value, Raw) else json.dumps(value, ensure_ascii=False)
+
+
 def _record(task: ExportedTask, tasks: ExportedTasks, zone: tzinfo) -> RecordJson:
     key = task.id_in_format(FORMAT)
-    kept_pairs = _imported_attributes(task, key)
-    placed = _attribute_note_ids(task, key, kept_pairs)
+    kept, placed = _imported_attributes(task, key)
     notes = with_distinct_times(
-        [_with_representable_time(note) for note in task.notes if note.id not in placed], 1000
+        _in_file_order(
+            task, key, [_with_representable_time(note) for note in task.notes if note.id not in placed]
+        ),
+        1000,
     )
     record: RecordJson = {
         "uuid": key,
@@ -62,7 +79,7 @@ def _record(task: ExportedTask, tasks: ExportedTasks, zone: tzinfo) -> RecordJso
         **_state(task, zone),
         "entry": _compact_time(task.made_ms),
         "modified": _compact_time(task.changed_ms),
-        "due": _due(task, kept_pairs or [], zone),
+        "due": _due(task, kept, zone),
         "priority": _LETTERS.get(task.priority or ""),
         "project": task.category,
         "tags": [label.replace(",", "_") for label in task.labels],
@@ -70,7 +87,7 @@ def _record(task: ExportedTask, tasks: ExportedTasks, zone: tzinfo) -> RecordJso
         "depends": _depends(task, tasks),
         **_own_attributes(task, tasks),
     }
-    _put_back(record, kept_pairs or [])
+    _put_back(record, kept)
     return {name: value for name, value in record.items() if value not in (None, "", [])}
 
 
@@ -83,25 +100,24 @@ def _with_representable_time(note: ExportedNote) -> ExportedNote:
     return replace(note, at_ms=max(note.at_ms, _FIRST_MS))
 
 
+def _in_file_order(task: ExportedTask, key: str, notes: list[ExportedNote]) -> list[ExportedNote]:
+    """Return notes with those of one second as they stood in the file: their ids alone do not show it."""
+    ordered: list[ExportedNote] = []
+    for second, group in groupby(notes, key=lambda note: note.at_ms // 1000):
+        same = list(group)
+        moment = utc_iso(second * 1000)
+        places = {
+            task.imported_child_id(FORMAT, f"{key}/annotation/{moment}/{nth}"): nth
+            for nth in range(1, len(same) + 1 if len(same) > 1 else 1)
+        }
+        ordered += sorted(same, key=lambda note: places.get(note.id, len(same) + 1))
+    return ordered
+
+
 def _description(task: ExportedTask, key: str) -> str:
     """Return the title, in full if an import had to cut it and nobody changed it since."""
-    full_text = task.imported_child_id(FORMAT, f"{key}/description")
-    for note in task.notes:
-        if note.id == full_text and cut_title(joined_line(note.text)) == task.title:
-            return note.text
-    return task.title
-
-
-def _attribute_note_ids(
-    task: ExportedTask, key: str, kept_pairs: list[tuple[str, str]] | None
-) -> set[EntityId]:
-    """Return the notes that are attributes of the record again, and so no annotations."""
-    placed: set[EntityId] = (
-        set() if kept_pairs is None else {task.imported_child_id(FORMAT, f"{key}/attributes")}
-    )
-    if _description(task, key) != task.title:
-        placed.add(task.imported_child_id(FORMAT, f"{key}/description"))
-    return placed
+    full_text = "".join(note.text for note in task.imported_notes(FORMAT, f"{key}/description"))
+    return full_text if full_text and cut_title(title_line(full_text)) == task.title else task.title
 
 
 # -- state and days -----------------------------------------------------------------------------------
@@ -138,13 +154,22 @@ def _local(text: str, zone: tzinfo) -> str | None:
         return None
 
 
-def _due(task: ExportedTask, kept_pairs: list[tuple[str, str]], zone: tzinfo) -> str | None:
+def _due(task: ExportedTask, kept: Mapping[str, str], zone: tzinfo) -> str | None:
     if task.due is None or date.fromisoformat(task.due) < _FIRST_DAY:
         return None
-    exact = next((value for name, value in kept_pairs if name == "due" and _TIME.fullmatch(value)), None)
-    if exact and datetime.fromisoformat(exact).astimezone(zone).date().isoformat() == task.due:
-        return _as_written(exact)
+    if exact := text_in_json(kept.get("due", "")):
+        try:
+            day = parse_timestamp("due", exact).astimezone(zone).date()
+        except (MalformedRecord, OverflowError):
+            day = None
+        # The due date of a template is that of its first occurrence, whichever comes next.
+        if _is_series(kept) or (day is not None and day.isoformat() == task.due):
+            return exact
     return _local(f"{task.due} {time()}", zone)
+
+
+def _is_series(kept: Mapping[str, str]) -> bool:
+    return text_in_json(kept.get("status", "")) == _SERIES
 
 
 # -- what else belongs to it --------------------------------------------------------------------------
@@ -182,35 +207,34 @@ def _own_attributes(task: ExportedTask, tasks: ExportedTasks) -> RecordJson:
 # -- what an import kept as text ----------------------------------------------------------------------
 
 
-def _imported_attributes(task: ExportedTask, key: str) -> list[tuple[str, str]] | None:
-    """Return the attributes that an import kept as text, None if there are none or they were reworded."""
-    wanted = task.imported_child_id(FORMAT, f"{key}/attributes")
-    text = next((note.text for note in task.notes if note.id == wanted), None)
-    if text is None:
-        return None
-    pairs = [line.partition(": ") for line in text.split("\n")]
-    is_complete = all(_NAME.fullmatch(name) and value for name, _, value in pairs)
-    return [(name, value) for name, _, value in pairs] if is_complete else None
+def _imported_attributes(task: ExportedTask, key: str) -> tuple[dict[str, str], set[EntityId]]:
+    """Return the attributes that an import kept, as JSON, and the notes that are attributes again.
+
+    A note that a person reworded is none, and goes out as an annotation.
+    """
+    notes = task.imported_notes(FORMAT, f"{key}/{kept_attributes.KEY}")
+    kept = kept_attributes.read("".join(note.text for note in notes)) if notes else None
+    placed = {note.id for note in notes} if kept is not None else set()
+    if _description(task, key) != task.title:
+        placed |= {note.id for note in task.imported_notes(FORMAT, f"{key}/description")}
+    return kept or {}, placed
 
 
-def _put_back(record: RecordJson, kept_pairs: list[tuple[str, str]]) -> None:
-    for name, value in kept_pairs:
+def _put_back(record: RecordJson, kept: Mapping[str, str]) -> None:
+    for name, raw in kept.items():
         listed = record.get(name)
-        if name in ("depends", "tags") and isinstance(listed, list):
-            more = value.split(", ") if name == "depends" else [value]
-            listed += [text for text in more if text not in listed]
+        if name in ("depends", "tags"):
+            record[name] = [
+                *_texts(listed),
+                *(text for text in _texts(json.loads(raw)) if text not in _texts(listed)),
+            ]
         elif name == custom_attributes.LINKS and listed:
-            record[name] = f"{listed} {value}"
-        elif listed in (None, "") and not _is_overtaken(record, name):
-            record[name] = _as_written(value)
+            record[name] = f"{listed} {text_in_json(raw) or ''}".rstrip()
+        elif name == "status" and record[name] == "pending" and _is_series(kept):
+            record[name] = _SERIES
+        elif listed in (None, "") and name not in _NEVER:
+            record[name] = Raw(raw.encode())
 
 
-def _is_overtaken(record: RecordJson, name: str) -> bool:
-    """Report whether an attribute kept as text must be left out, because the task itself now decides it."""
-    if name == "end":
-        return record["status"] in ("pending", "waiting")
-    return name in _NEVER or (name == "due" and record[custom_attributes.DUE] is not None)
-
-
-def _as_written(value: str) -> str:
-    return value.replace("-", "").replace(":", "") if _TIME.fullmatch(value) else value
+def _texts(value: object) -> list[str]:
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []

@@ -5,7 +5,6 @@ Never drops a file: tests/e2e/page/test_page_first_run.py does.
 
 import asyncio
 import html
-import json
 import re
 from collections.abc import AsyncIterator
 from datetime import UTC
@@ -88,13 +87,15 @@ async def test_a_file_is_shown_and_comes_in_by_a_second_form(page: ImportPage):
 
 
 async def test_what_is_left_out_is_told_with_the_reason(page: ImportPage):
-    tasks = [{"uuid": "1", "description": "Weekly", "status": "recurring", "recur": "weekly"}]
-    tasks += [{"uuid": "2", "description": HOSTILE, "status": "pending"}]
-    form = await page.shown(json.dumps(tasks), "tasks.json")
+    calendar = (
+        "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//y//EN\r\nBEGIN:VEVENT\r\nUID:1\r\nEND:VEVENT\r\n"
+        f"BEGIN:VTODO\r\nUID:2\r\nSUMMARY:{HOSTILE}\r\nEND:VTODO\r\nEND:VCALENDAR\r\n"
+    )
+    form = await page.shown(calendar, "tasks.ics")
     await page.ask("/import", form)
     text = html.unescape(await page.until_ended())
     assert "Left out:" in text
-    assert "Weekly" in text
+    assert "1 VEVENT" in text
     assert "<img" not in (await page.ask("/import")).text
 
 

@@ -58,7 +58,7 @@ def test_priorities_are_mapped(document, expected):
 def test_an_unknown_priority_is_kept_as_text():
     task = only(priority="urgent")
     assert task.priority is None
-    assert task.entries[0].text == "priority: urgent"
+    assert task.entries[0].text == 'priority: "urgent"'
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_due_day_is_the_day_where_the_person_is():
 def test_a_due_time_within_the_day_is_kept_as_text():
     task = only(due="20261201T153000Z")
     assert task.due == "2026-12-01"
-    assert task.entries[0].text == "due: 2026-12-01T15:30:00Z"
+    assert task.entries[0].text == 'due: "20261201T153000Z"'
 
 
 def test_dependencies_become_links_from_what_blocks():
@@ -110,32 +110,43 @@ def test_older_exports_join_dependencies_by_commas():
 def test_a_dependency_that_is_not_in_the_file_is_kept_as_text():
     task = only(depends=["11111111-0000-4000-8000-000000000000"])
     assert task.links == ()
-    assert task.entries[0].text == "depends: 11111111-0000-4000-8000-000000000000"
+    assert task.entries[0].text == 'depends: ["11111111-0000-4000-8000-000000000000"]'
 
 
-def test_a_dependency_on_itself_or_on_a_template_is_kept_as_text():
-    template = record(2, status="recurring")
-    task = parse(export(record(1, depends=[record(1)["uuid"], template["uuid"]]), template)).tasks[0]
+def test_a_dependency_on_itself_is_kept_as_text():
+    task = only(depends=[record(1)["uuid"]])
     assert task.links == ()
-    assert task.entries[0].text == f"depends: {record(1)['uuid']}, {template['uuid']}"
+    assert task.entries[0].text == f'depends: ["{record(1)["uuid"]}"]'
 
 
-def test_recurring_templates_are_skipped_and_named():
-    plan = parse(export(record(1), record(2, status="recurring", recur="weekly", description="water plants")))
-    assert [task.key for task in plan.tasks] == [record(1)["uuid"]]
-    (skipped,) = plan.skipped
-    assert (skipped.line, skipped.what) == (3, "water plants")
-    assert "template" in skipped.why
+@pytest.mark.parametrize(
+    ("attributes", "places", "due"),
+    [
+        ({"recur": "monthly", "mask": "+-W"}, (0, 1, 2.0), "2026-04-30"),
+        ({"recur": "monthly", "mask": "+X-"}, (), "2026-03-31"),
+        ({"recur": "weekly"}, (), "2026-01-31"),
+        ({"recur": "2w", "mask": "++"}, (), "2026-02-28"),
+        ({"recur": "P1Y", "mask": "+"}, (), "2027-01-31"),
+        ({"recur": "3mo", "mask": "+"}, ("1",), "2026-07-31"),
+        ({"recur": "when it rains", "mask": "+"}, (), "2026-01-31"),
+    ],
+)
+def test_a_template_is_an_open_task_on_the_first_day_that_no_occurrence_has(attributes, places, due):
+    template = record(1, status="recurring", due="20260131T000000Z", **attributes)
+    children = [record(n, parent=template["uuid"], imask=place) for n, place in enumerate(places, 2)]
+    plan = parse(export(template, *children))
+    assert (len(plan.tasks), plan.tasks[0].status, plan.tasks[0].due) == (1 + len(places), "OPEN", due)
+    assert plan.skipped == ()
 
 
 def test_anything_else_is_kept_as_an_entry():
     task = only(start="20260103T000000Z", end="20260104T000000Z", size=3, client={"name": "Ann"}, note="x: y")
     assert task.entries[0].text.split("\n") == [
-        "end: 2026-01-04T00:00:00Z",
-        "start: 2026-01-03T00:00:00Z",
+        'end: "20260104T000000Z"',
+        'start: "20260103T000000Z"',
         "size: 3",
         'client: {"name": "Ann"}',
-        "note: x: y",
+        'note: "x: y"',
     ]
 
 
@@ -143,9 +154,9 @@ def test_what_a_field_cannot_hold_is_kept_as_text():
     task = only(project="p" * 101, wait="20260801T000000Z", modified="once")
     assert (task.category, task.status, task.changed_ms) == (None, "OPEN", None)
     assert task.entries[0].text.split("\n") == [
-        "modified: once",
-        f"project: {'p' * 101}",
-        "wait: 2026-08-01T00:00:00Z",
+        'modified: "once"',
+        f'project: "{"p" * 101}"',
+        'wait: "20260801T000000Z"',
     ]
 
 
@@ -176,7 +187,7 @@ def test_a_text_that_is_too_long_for_an_entry_goes_on_in_further_ones():
 def test_labels_that_a_task_has_no_room_for_are_kept_as_text():
     task = only(tags=[f"t{n}" for n in range(102)] + ["x" * 101])
     assert len(task.labels) == 100
-    assert task.entries[0].text == f"tags: t100\ntags: t101\ntags: {'x' * 101}"
+    assert task.entries[0].text == f'tags: ["t100", "t101", "{"x" * 101}"]'
 
 
 def test_two_notes_of_one_moment_are_two_entries():
@@ -306,7 +317,7 @@ def test_no_word_of_an_export_is_lost(descriptions, note, extra, entry):
     parts = everything(plan).split()
     for text in (*descriptions, note):
         assert set(text.split()) <= set(parts)
-    assert all(extra in task.entries[-1].text for task in plan.tasks)
+    assert all(json.loads(task.entries[-1].text.removeprefix("extra: ")) == extra for task in plan.tasks)
     assert len(set(keys(plan))) == len(keys(plan))
 
 
