@@ -82,7 +82,7 @@ def _record(task: ExportedTask, tasks: ExportedTasks, zone: tzinfo) -> RecordJso
         "due": _due(task, kept, zone),
         "priority": _LETTERS.get(task.priority or ""),
         "project": task.category,
-        "tags": [label.replace(",", "_") for label in task.labels],
+        "tags": _tags(task),
         "annotations": [{"entry": _compact_time(note.at_ms), "description": note.text} for note in notes],
         "depends": _depends(task, tasks),
         **_own_attributes(task, tasks),
@@ -173,6 +173,12 @@ def _is_series(kept: Mapping[str, str]) -> bool:
 
 
 # -- what else belongs to it --------------------------------------------------------------------------
+
+
+def _tags(task: ExportedTask) -> list[str]:
+    """Return the labels in their order after an import, which knows them without commas."""
+    names = {label.replace(",", "_") for label in task.labels}
+    return sorted(names, key=lambda name: (name.casefold(), name))
 
 
 def _depends(task: ExportedTask, tasks: ExportedTasks) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from daemon.formats.core.importer import ImportResult
@@ -288,6 +288,7 @@ def test_an_export_of_any_file_is_the_same_from_the_second_time_on(fleet: Fleet,
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None)
 @given(journals)
+@example([(NewTask(title="x", labels=["0", ",", "_"]), [], [])])
 def test_any_journal_exported_imported_and_exported_again_is_the_same_bytes(fleet: Fleet, journal):
     first = fleet.home(f"device {len(fleet.homes)}")
     fill(first, journal)
