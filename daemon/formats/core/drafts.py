@@ -3,19 +3,18 @@
 Never makes a commit, and never touches what a person changed or removed since the file said the same.
 """
 
-from bisect import insort
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 from daemon.formats.core.child_matching import FORMATS_MATCHED_BY_WORDS, match_children
 from daemon.formats.core.import_history import ImportHistory, import_origin, is_from_import
+from daemon.formats.core.line_positions import LinePositions
 from daemon.formats.core.plan import PlannedChecklist, PlannedEntry, PlannedItem, PlannedTask, joined_line
 from daemon.formats.core.round_trip import FORMATS_THAT_RETURN as RETURNING
 from daemon.formats.core.round_trip import ReturnedElements
 from daemon.formats.core.similarity import keys_of
 from daemon.journal.checklist_items import TODOS_TITLE, todos_id
-from daemon.journal.fields.positions import is_position, position_right_after
 from daemon.journal.fields.validation import CLOSED
 from daemon.journal.references.name_registry import KnownNames, NameRegistry
 from daemon.journal.references.names import TASK_LABELS, NamedKind, id_from_name, member_ids
@@ -70,26 +69,6 @@ class FileLabelIds:
         entity = self._snapshot.entity(self.id_of(kind, name))
         if entity is None or not entity.visible:
             self.registries[kind].id_to_use(name)
-
-
-class LinePositions:
-    """A walk along an ordered list, in the file's order."""
-
-    def __init__(self, taken_positions: Iterable[str]) -> None:
-        self._taken = sorted(filter(is_position, taken_positions))
-        self._last: str | None = None
-
-    def advance_past(self, place: str) -> None:
-        """Go on from a line that is placed already."""
-        if is_position(place):
-            self._last = place
-
-    def next_position(self) -> str:
-        """Return a place right after the line before."""
-        place = position_right_after(self._last, self._taken)
-        insort(self._taken, place)
-        self._last = place
-        return place
 
 
 @dataclass(slots=True)
@@ -179,6 +158,9 @@ class TaskDrafter:
             "language": task.language,
             "category_id": category,
         }
+        if task.due_moves and entity is not None and not _is_imports_own(entity, "due", "status"):
+            # The file may say the same as ever: a day that has passed is no reason to touch a person's word.
+            del wanted["due"]
         fields = _difference(self._snapshot, entity, wanted)
         if task.category and fields.get("category_id"):
             self.catalogue.require("category", task.category)
@@ -357,6 +339,15 @@ class _Children:
                     ReturnedElements.matching_entry, task=self._owner, text=entry.text, happened_ms=at_ms
                 ),
             )
+        self._empty_what_is_gone()
+
+    def _empty_what_is_gone(self) -> None:
+        """Empty the entries that an import made of what the file no longer has."""
+        for key in self._task.gone:
+            entity = self._snapshot.entity(self._derive_id(key))
+            if entity is not None and entity.visible and _is_imports(entity, "text") and entity.text("text"):
+                origin = import_origin(self._format, self._task.changed_ms)
+                self._draft.children.append(EntityWrite(entity.id, entity.kind, {"text": ""}, origin=origin))
 
     def _exported_id(self, element: PlannedItem | PlannedEntry) -> EntityId | None:
         """Return the id of an item or entry that this journal exported."""
@@ -490,6 +481,11 @@ def _difference(snapshot: Snapshot, entity: Entity | None, wanted: Mapping[str, 
 def _in_file(name: str) -> str:
     """Return a name as formats write it that have no blanks in names."""
     return "_".join(name.split())
+
+
+def _is_imports_own(entity: Entity, *names: str) -> bool:
+    """Report whether an import gave each of these fields the value that is in effect."""
+    return all(_is_imports(entity, name) for name in names)
 
 
 def _is_imports(entity: Entity, name: str) -> bool:

@@ -26,11 +26,12 @@ from syncproto.ids import ID_BYTES, EntityId, derived_id, id_from_text
 
 @dataclass(frozen=True, slots=True)
 class ExportedNote:
-    """An entry: its id, its text, and when it happened (Unix time)."""
+    """An entry: its id, its text, when it happened (Unix time), and whether its text is an import's own."""
 
     id: EntityId
     text: str
     at_ms: int
+    is_kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,7 @@ class ExportedTask:
     is_dated: bool
     """Whether the file that it came from said when it was made; so it is for tasks made here."""
     is_end_dated: bool
+    is_due_imported: bool
     notes: tuple[ExportedNote, ...]
     lists: tuple[ExportedChecklist, ...]
     links_from: tuple[ExportedLink, ...]
@@ -97,6 +99,18 @@ class ExportedTask:
         if self.source and self.source[0] == format_:
             return self.source[1]
         return str(UUID(bytes=self.id))
+
+    def kept_notes(self, format_: str, key: str) -> list[ExportedNote]:
+        """Return the notes that an import of a format made of the text under this key, in its order.
+
+        None are returned if a person changed one: then they are a person's words, no other program's data.
+        """
+        by_id = {note.id: note for note in self.notes}
+        whole = by_id.get(self.imported_child_id(format_, key))
+        parts = [] if whole is None else [whole]
+        while (part := by_id.get(self.imported_child_id(format_, f"{key}\n#{len(parts) + 1}"))) and not whole:
+            parts.append(part)
+        return parts if all(part.is_kept for part in parts) else []
 
     def imported_child_id(self, format_: str, key: str) -> EntityId:
         """Return the id that an import gave to what belongs to the task under this key."""
@@ -175,6 +189,7 @@ class ExportedTasks:
             source=source_id_of(task),
             is_dated=_is_dated(task.created.origin),
             is_end_dated=ended is not None and _is_dated(ended.origin),
+            is_due_imported=_is_imported(task, "due"),
             notes=_notes(children[0]),
             lists=tuple(map(self._items, sorted(children[1], key=position_key))),
             links_from=tuple(self._links["from_id", task.id]),
@@ -257,6 +272,12 @@ def _is_dated(origin: dict[str, object] | None) -> bool:
     return origin is None or "at_ms" in origin
 
 
+def _is_imported(entity: Entity, field: str) -> bool:
+    """Report whether an import gave a field the value that is in effect."""
+    version = entity.version(field)
+    return version is not None and is_from_import(version.source)
+
+
 def _changed_ms(entity: Entity) -> int:
     changes_ms = (source_changed_ms(source) for source in entity.state.fields.winning_sources())
     return max(changes_ms, default=0)
@@ -274,7 +295,7 @@ def _notes(entries: Sequence[Entity]) -> tuple[ExportedNote, ...]:
         for entry in entries
     ]
     return tuple(
-        ExportedNote(entity.id, _clean(entity.text("text")), at_ms)
+        ExportedNote(entity.id, _clean(entity.text("text")), at_ms, _is_imported(entity, "text"))
         for at_ms, _, _, _, entity in sorted(dated_notes, key=_order)
     )
 

@@ -77,6 +77,9 @@ class PlannedTask:
 
     `current` is set once the journal is known to have the task under its `exported_id`: it is what an export
     of the same format would say of it now. What is equal in both was not edited in the file.
+
+    `due_moves`: it comes again, and `due` is the date that is next now. `gone` are keys of entries that the
+    format makes of what no longer is in the file: what an earlier import made of it is emptied.
     """
 
     key: str
@@ -100,6 +103,8 @@ class PlannedTask:
     removed: bool = False
     exported_id: EntityId | None = None
     current: PlannedTask | None = None
+    due_moves: bool = False
+    gone: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from store.sentence import Sentence, sentence
 _DEPTH_MAX = 8
 _CALENDAR = "VCALENDAR"
 _TODO = "VTODO"
-_ZONE = "VTIMEZONE"
+ZONE = "VTIMEZONE"
+ALARM = "VALARM"
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _UNESCAPED_COMMA = re.compile(r"(?<!\\)((?:\\\\)*),")
 _START = re.compile(r'[^":]*+(?:"[^"]*+"[^":]*+)*+:')
@@ -47,10 +48,11 @@ class Property:
 
 @dataclass(slots=True)
 class Todo:
-    """A to-do: the line on which it begins, and its properties in order."""
+    """A to-do: the line on which it begins, its properties in order, and its alarms as they are written."""
 
     line: int
     properties: list[Property] = field(default_factory=list)
+    alarms: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -103,6 +105,14 @@ def split_line(line: str) -> tuple[str, Mapping[str, str], str]:
     return name.upper(), parameters, line[start.end() :]
 
 
+def _is_property(line: str) -> bool:
+    try:
+        split_line(line)
+    except ValueError:
+        return False
+    return True
+
+
 def _unfold_lines(text: str) -> Iterator[tuple[int, str]]:
     """Yield each line that goes on over several, with the number of the first of them."""
     texts: list[str] = []
@@ -122,7 +132,7 @@ class _Reader:
     def __init__(self) -> None:
         self.found = Calendar()
         self._open: list[tuple[str, int]] = []
-        self._zone: list[str] = []
+        self._block: list[str] = []
 
     def take(self, number: int, line: str) -> None:
         head = line[:6].upper()
@@ -135,8 +145,8 @@ class _Reader:
                 line=line[:_SHOWN_CHARS],
             )
             raise MalformedCalendar(number, outside)
-        if self._is_within(_ZONE):
-            self._zone.append(line)
+        if self._is_within(ZONE) or self._is_in_alarm():
+            self._block.append(line)
         if line[:4].upper() == "END:":
             self._finish(number, line[4:].strip().upper())
         elif head != "BEGIN:" and self._open[-1][0] == _TODO:
@@ -152,6 +162,10 @@ class _Reader:
 
     def _is_within(self, name: str) -> bool:
         return any(text == name for text, _ in self._open)
+
+    def _is_in_alarm(self) -> bool:
+        """Report whether a to-do's own alarm is open, and nothing within it."""
+        return [name for name, _ in self._open[-2:]] == [_TODO, ALARM]
 
     def _begin(self, number: int, name: str) -> None:
         if not self._open and name != _CALENDAR:
@@ -169,9 +183,8 @@ class _Reader:
         self._open.append((name, number))
         if name == _TODO:
             self.found.todos.append(Todo(number))
-        elif name != _CALENDAR and not self._is_within(_ZONE):
-            self.found.others[name] += 1
-            self.found.first.setdefault(name, number)
+        elif name != _CALENDAR and not self._is_within(ZONE) and not self._is_in_alarm():
+            self._count(name, number)
 
     def _finish(self, number: int, name: str) -> None:
         opened = self._open.pop()
@@ -184,9 +197,23 @@ class _Reader:
                 line=opened[1],
             )
             raise MalformedCalendar(number, other_end)
-        if name == _ZONE:
-            self.found.zones.append("\r\n".join(self._zone))
-            self._zone = []
+        if name == ZONE:
+            self.found.zones.append("\r\n".join(self._block))
+            self._block = []
+        elif name == ALARM and self._open and self._open[-1][0] == _TODO:
+            self._finish_alarm(opened[1])
+
+    def _finish_alarm(self, number: int) -> None:
+        """Keep an alarm whose lines are all properties; others are counted as left out."""
+        if all(map(_is_property, self._block)):
+            self.found.todos[-1].alarms.append("\n".join(self._block))
+        else:
+            self._count(ALARM, number)
+        self._block = []
+
+    def _count(self, name: str, number: int) -> None:
+        self.found.others[name] += 1
+        self.found.first.setdefault(name, number)
 
     def _property(self, number: int, line: str) -> None:
         try:

@@ -22,10 +22,16 @@ _SHOWN_CHARS = 60
 
 @dataclass(frozen=True, slots=True)
 class CalendarMoment:
-    """A day in the person's time zone; `at` is the point in time, None if only the day is given."""
+    """A day as who wrote it saw it; `at` is the point in time, None if only the day is given.
+
+    `wall` is what the clock showed that it was written by, without its zone. A time in UTC names no clock:
+    its day is the one that it is where the person is.
+    """
 
     day: date
     at: datetime | None
+    wall: datetime
+    is_utc: bool = False
 
     def ms(self, zone: tzinfo) -> int:
         """Return Unix time; a day counts from its beginning."""
@@ -38,7 +44,7 @@ class CalendarTimes:
 
     def __init__(self, zone: tzinfo, described: Iterable[str]) -> None:
         self._zone = zone
-        self._described = {match[1].strip(): text for text in described if (match := _NAMED.search(text))}
+        self._described = {name: text for text in described if (name := name_of_zone(text))}
         self._known: dict[str, tzinfo | DescribedZone | None] = {}
 
     def parse(self, property_: Property) -> CalendarMoment:
@@ -46,17 +52,20 @@ class CalendarTimes:
         value = property_.value.strip()
         try:
             if match := _DATE.fullmatch(value):
-                return CalendarMoment(date(*map(int, match.groups())), None)
+                day = date(*map(int, match.groups()))
+                return CalendarMoment(day, None, datetime.combine(day, time()))
             if match := _TIME.fullmatch(value):
-                year, month, day, hour, minute, second = map(int, match.groups()[:6])
+                year, month, number, hour, minute, second = map(int, match.groups()[:6])
                 # A leap second has no number of its own in Python.
-                wall = datetime(year, month, day, hour, minute, min(second, 59), tzinfo=UTC)
+                wall = datetime(year, month, number, hour, minute, min(second, 59), tzinfo=UTC)
                 zone = UTC if match[7] else self._zone_of(property_)
                 moment = wall.replace(
                     tzinfo=zone.offset_at(wall) if isinstance(zone, DescribedZone) else zone
                 )
                 moment.timestamp()
-                return CalendarMoment(moment.astimezone(self._zone).date(), moment)
+                shown = wall.replace(tzinfo=None)
+                day = self.local_day(shown) if match[7] else wall.date()
+                return CalendarMoment(day, moment, shown, is_utc=bool(match[7]))
         except (ValueError, OverflowError):
             pass  # said below, like any other text that is no time
         not_a_time = sentence(
@@ -67,12 +76,20 @@ class CalendarTimes:
         )
         raise MalformedCalendar(property_.line, not_a_time)
 
+    def description_of(self, name: str) -> str:
+        """Return how the file describes a zone, "" if it does not."""
+        return self._described.get(name, "")
+
+    def local_day(self, wall: datetime) -> date:
+        """Return the day that a time in UTC is where the person is."""
+        return wall.replace(tzinfo=UTC).astimezone(self._zone).date()
+
     def _zone_of(self, property_: Property) -> tzinfo | DescribedZone:
         name = property_.params.get("TZID", "").strip()
         if not name:
             return self._zone  # a time without a zone is the same on every clock
         if name not in self._known and len(self._known) < _ZONES_MAX:
-            self._known[name] = _zone_named(name) or _from_description(self._described.get(name, ""))
+            self._known[name] = zone_named(name) or _from_description(self._described.get(name, ""))
         zone = self._known.get(name)
         if zone is None:
             unknown = sentence(
@@ -85,7 +102,13 @@ class CalendarTimes:
         return zone
 
 
-def _zone_named(name: str) -> tzinfo | None:
+def name_of_zone(description: str) -> str:
+    """Return what a VTIMEZONE is called, "" if it has no name."""
+    match = _NAMED.search(description)
+    return match[1].strip() if match else ""
+
+
+def zone_named(name: str) -> ZoneInfo | None:
     """Return a zone by its own name, as Windows calls it, or as some programs put a path before it."""
     from icalendar.timezone.windows_to_olson import WINDOWS_TO_OLSON
 
@@ -94,7 +117,7 @@ def _zone_named(name: str) -> tzinfo | None:
     return next((zone for text in names if text and (zone := _by_name(text))), None)
 
 
-def _by_name(name: str) -> tzinfo | None:
+def _by_name(name: str) -> ZoneInfo | None:
     try:
         return ZoneInfo(name)
     except (ValueError, OSError, LookupError):  # also what is no name of a file at all

@@ -3,10 +3,10 @@
 Never drops a property that says something of a to-do: what has no place in the journal is kept as text.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, tzinfo
-from typing import Final
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Final, NamedTuple
 
 from daemon.formats.core import extension_fields
 from daemon.formats.core.plan import (
@@ -34,7 +34,8 @@ from daemon.formats.icalendar.content_lines import (
     read_calendar,
     split_texts,
 )
-from daemon.formats.icalendar.date_times import CalendarMoment, CalendarTimes
+from daemon.formats.icalendar.date_times import CalendarMoment, CalendarTimes, zone_named
+from daemon.formats.icalendar.series import RULE_NAMES, Recurrence, SeriesDates, read_duration
 from daemon.journal.fields.validation import CLOSED, NAME_CHARS_MAX
 from daemon.journal.tasks import LABELS_MAX
 from store.sentence import Sentence, sentence
@@ -42,7 +43,7 @@ from store.sentence import Sentence, sentence
 FORMAT = "icalendar"
 
 ATTRIBUTES = "attributes"
-"""What ends the key of the entry with the properties that have no place of their own, a line each."""
+"""What ends the key of the entry with all that has no place of its own: properties, alarms and zones."""
 STATUSES: Final = {
     "NEEDS-ACTION": "OPEN",
     "IN-PROCESS": "IN PROGRESS",
@@ -64,25 +65,33 @@ _OWN_STATUSES = ("GROOMED", "BLOCKED", "ON HOLD")
 _UID_CHARS_MAX = 1000
 _UNTITLED = "(no summary)"
 # Written anew by every program that touches the to-do, or read already.
-_ALWAYS_PLACED = frozenset({"UID", "DTSTAMP", "SEQUENCE", "CREATED", "LAST-MODIFIED", "STATUS"})
+_ALWAYS_PLACED = frozenset({"UID", "DTSTAMP", "CREATED", "LAST-MODIFIED", "STATUS"})
+# The parameters that a property has in an export too; with others it is also kept as it is written.
+_PLACED_PARAMS: Final = {
+    "SUMMARY": {"LANGUAGE"},
+    "DESCRIPTION": {X_AT},
+    "COMMENT": {X_AT},
+    "DUE": {"VALUE"},
+    "RELATED-TO": {"RELTYPE"},
+}
 
-_RECURRING = sentence(
-    "ical-recurring", "a recurring to-do: only occurrences with a date of their own are imported"
-)
-_ALARM = sentence("ical-alarm", "alarms are not kept")
+_ALARM = sentence("ical-alarm", "only alarms of to-dos are kept")
 _OTHER = sentence("ical-other-component", "only to-dos (VTODO) are imported")
 
 
 def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -> Plan:
     """Read a file; never raises, what cannot be read is in the plan's faults.
 
-    `zone` is the person's: a time in any other one is due on the day that it is there.
+    `zone` is the person's: a time in UTC is due on the day that it is there. `now_ms` is the time for which
+    the file is read: the date at which a recurring to-do is next depends on it.
     """
-    del name, now_ms  # to-dos have identities of their own, whatever the file is called
+    del name  # to-dos have identities of their own, whatever the file is called
     if fault := text_fault(text):
         return unreadable_plan(FORMAT, fault)
     calendar = read_calendar(text.removeprefix("\ufeff"))
     times = CalendarTimes(zone, calendar.zones)
+    today = None if now_ms is None else datetime.fromtimestamp(now_ms / 1000, zone).date()
+    series = SeriesDates(times, today)
     todos: list[_TodoReader] = []
     faults = calendar.faults
     for todo in calendar.todos:
@@ -90,18 +99,32 @@ def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -
             todos.append(_TodoReader(todo, times, zone))
         except MalformedCalendar as error:
             faults.append(error.fault)
-    single = [component for component in todos if not component.recurs]
-    faults += _repeated_uids(single)
-    present = {component.key for component in single}
+    faults += _repeated_uids(todos)
+    others = _Others({todo.key for todo in todos}, _overrides(todos))
     tasks: list[PlannedTask] = []
-    for single_todo in single:
+    for component in todos:
         try:
-            tasks.append(single_todo.task(present))
+            tasks.append(component.task(others, series))
         except MalformedCalendar as error:
             faults.append(error.fault)
     if faults:
         return unreadable_plan(FORMAT, *sorted(faults, key=lambda fault: fault.line))
-    return Plan(FORMAT, tuple(tasks), tuple(_skipped_components(todos, calendar)))
+    return Plan(FORMAT, tuple(tasks), tuple(_skipped_components(calendar)))
+
+
+class _Others(NamedTuple):
+    """What a to-do has to know of the file's others: their keys, and by UID the dates that are their own."""
+
+    keys: Collection[str]
+    overridden: Mapping[str, Sequence[Property]]
+
+
+def _overrides(todos: list["_TodoReader"]) -> Mapping[str, Sequence[Property]]:
+    overridden: dict[str, list[Property]] = {}
+    for todo in todos:
+        if todo.occurrence is not None:
+            overridden.setdefault(todo.uid, []).append(todo.occurrence)
+    return overridden
 
 
 def _repeated_uids(todos: list["_TodoReader"]) -> Iterator[ImportFault]:
@@ -118,8 +141,7 @@ def _repeated_uids(todos: list["_TodoReader"]) -> Iterator[ImportFault]:
         first.setdefault(todo.key, todo.line)
 
 
-def _skipped_components(todos: list["_TodoReader"], calendar: Calendar) -> Iterator[Skipped]:
-    yield from (describe_skipped(todo.line, todo.title, _RECURRING) for todo in todos if todo.recurs)
+def _skipped_components(calendar: Calendar) -> Iterator[Skipped]:
     for kind, count in calendar.others.items():
         if kind != "VTIMEZONE":
             reason = _ALARM if kind == "VALARM" else _OTHER
@@ -145,10 +167,10 @@ class _TodoReader:
         self.uid = "" if uid is None else uid.text.strip()
         if not self.uid or len(self.uid) > _UID_CHARS_MAX:
             raise MalformedCalendar(todo.line, _uid_fault(self.uid))
-        occurrence = self._first_property("RECURRENCE-ID")
+        self.occurrence = occurrence = self._first_property("RECURRENCE-ID")
         self.key = self.uid if occurrence is None else f"{self.uid}\n{occurrence.value.strip()[:40]}"
         # An occurrence with a date of its own is one to-do, whatever rule it came from.
-        self.recurs = occurrence is None and any(map(self._first_property, ("RRULE", "RDATE")))
+        self._recurs = occurrence is None and any(map(self._first_property, RULE_NAMES))
         self._summary = self._first_property("SUMMARY")
         summary = "" if self._summary is None else self._summary.text
         self._whole = joined_line(summary) or self._first_description_line() or _UNTITLED
@@ -159,10 +181,13 @@ class _TodoReader:
         lines = description.text.strip().split("\n") if description else [""]
         return joined_line(lines[0])
 
-    def task(self, present: set[str]) -> PlannedTask:
+    def task(self, others: _Others, series: SeriesDates) -> PlannedTask:
         """Make the task. Raises MalformedCalendar with what is wrong in it."""
         made_ms = self._ms("CREATED")
         status, reason = self._status()
+        due, is_over = self._due(series, others.overridden.get(self.uid, ()))
+        if is_over and status == "OPEN":
+            status = "DONE"
         ended_ms = self._ms("COMPLETED") if status in CLOSED else None
         category, labels = self._names()
         task = PlannedTask(
@@ -176,20 +201,22 @@ class _TodoReader:
             status=status,
             reason=reason,
             priority=self._priority(),
-            due=self._due(),
+            due=due,
             estimate_minutes=self._estimate(),
             language=self._language(),
             category=category,
             labels=labels,
             checklists=tuple(self._checklists()),
-            links=tuple(self._links(present)),
+            links=tuple(self._links(others.keys)),
             entries=tuple(self._entries(made_ms)),
+            due_moves=self._recurs,
         )
         # Only now is it known what has no place.
+        key = f"{self.key}/{ATTRIBUTES}"
         text = "\n".join(self._unplaced_lines(is_ended=ended_ms is not None))
         if not text:
-            return task
-        more = split_entry(f"{self.key}/{ATTRIBUTES}", text, made_ms)
+            return replace(task, gone=(key,))
+        more = split_entry(key, text, made_ms)
         return replace(task, entries=(*task.entries, *more))
 
     # -- one property ---------------------------------------------------------------------------------
@@ -259,14 +286,41 @@ class _TodoReader:
             self._place(property_)
         return priority
 
-    def _due(self) -> str | None:
-        property_, moment = self._first_property("DUE"), self._moment("DUE")
-        if property_ is None or moment is None:
-            return None
-        # A due date has no time of day, so a property that has one is also kept as text.
-        if moment.at is None:
-            self._place(property_)
-        return moment.day.isoformat()
+    def _due(self, series: SeriesDates, overridden: Sequence[Property]) -> tuple[str | None, bool]:
+        """Return the day on which the to-do is due, and whether nothing is left of a series."""
+        property_, due = self._first_property("DUE"), self._moment("DUE")
+        if self._recurs:
+            return self._next_due(series, due, overridden)
+        if property_ is not None and due is not None:
+            # A due date has no time of day, so a property that has one is also kept as text.
+            if due.at is None:
+                self._place(property_)
+            return due.day.isoformat(), False
+        length = self._length(None, None)
+        start = None if length is None else self._moment("DTSTART")
+        if start is None or length is None:
+            return None, False
+        day = series.day(start, length)
+        return (None if day is None else day.isoformat()), False
+
+    def _next_due(
+        self, series: SeriesDates, due: CalendarMoment | None, overridden: Sequence[Property]
+    ) -> tuple[str | None, bool]:
+        start = self._moment("DTSTART")
+        first = start or due
+        if first is None:
+            return None, False
+        length = self._length(start, due) or timedelta()
+        rules, dates, exceptions = (tuple(self._properties(name)) for name in (*RULE_NAMES, "EXDATE"))
+        next_date = series.next_date(first, length, Recurrence(rules, dates, exceptions, overridden))
+        return (None, False) if next_date is None else (next_date.due.isoformat(), next_date.is_over)
+
+    def _length(self, start: CalendarMoment | None, due: CalendarMoment | None) -> timedelta | None:
+        """Return how long after its start the to-do is due, None if the file does not tell."""
+        if start is not None and due is not None:
+            return due.wall - start.wall
+        property_ = self._first_property("DURATION")
+        return None if property_ is None else read_duration(property_)
 
     def _estimate(self) -> int | None:
         property_ = self._first_property(X_ESTIMATE)
@@ -310,7 +364,7 @@ class _TodoReader:
                 self._place(property_)
                 yield from lists
 
-    def _links(self, present: set[str]) -> Iterator[PlannedLink]:
+    def _links(self, present: Collection[str]) -> Iterator[PlannedLink]:
         seen_links: set[tuple[str, str, str]] = set()
         for property_ in self._properties("RELATED-TO"):
             other, relation = property_.text.strip(), property_.params.get("RELTYPE", PARENT).upper()
@@ -353,21 +407,20 @@ class _TodoReader:
         return self._times.parse(written_property_).ms(self._zone)
 
     def _unplaced_lines(self, *, is_ended: bool) -> Iterator[str]:
+        zones: dict[str, str] = {}
         for property_ in self._todo.properties:
-            is_placed = property_.line in self._placed or property_.name in _ALWAYS_PLACED
-            if not (is_placed or (property_.name == "COMPLETED" and is_ended)):
-                yield self._in_utc(property_) if "TZID" in property_.params else property_.whole
-
-    def _in_utc(self, property_: Property) -> str:
-        """Write a time without its zone, which an export would have to describe."""
-        try:
-            moment = self._times.parse(property_)
-        except MalformedCalendar:
-            return property_.whole
-        if moment.at is None:
-            return property_.whole
-        stamp = moment.at.astimezone(UTC).isoformat()[:19].replace("-", "").replace(":", "")
-        return f"{property_.name}:{stamp}Z"
+            name = property_.name
+            is_placed = property_.line in self._placed or name in _ALWAYS_PLACED
+            is_whole = name in _ALWAYS_PLACED or property_.params.keys() <= _PLACED_PARAMS.get(name, set())
+            if (is_placed and is_whole) or (name == "COMPLETED" and is_ended):
+                continue
+            yield property_.whole
+            zone = property_.params.get("TZID", "").strip()
+            if zone and zone_named(zone) is None:
+                zones[zone] = self._times.description_of(zone)
+        yield from self._todo.alarms
+        # No other program knows this zone by its name alone.
+        yield from (text.replace("\r\n", "\n") for text in zones.values() if text)
 
 
 def _ends(key: str, other: str, relation: str) -> tuple[str, str, str, str] | None:

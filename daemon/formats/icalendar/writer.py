@@ -1,8 +1,9 @@
 """Writes the open and finished tasks as to-dos of an iCalendar file (RFC 5545).
 
-Never writes a zone: days are days, and times are in UTC.
+Never writes a time in a zone without the zone: its own times are in UTC.
 """
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, tzinfo
 
@@ -15,9 +16,9 @@ from daemon.formats.core.exported_tasks import (
     bounded_utc,
     with_distinct_times,
 )
-from daemon.formats.core.plan import cut_title
-from daemon.formats.icalendar.content_lines import MalformedCalendar, Property, split_line
-from daemon.formats.icalendar.date_times import CalendarTimes
+from daemon.formats.core.plan import cut_title, joined_line
+from daemon.formats.icalendar.content_lines import Property, split_texts
+from daemon.formats.icalendar.kept_lines import KeptLines, ZoneWriter
 from daemon.formats.icalendar.reader import (
     ATTRIBUTES,
     DEPENDS,
@@ -35,6 +36,8 @@ from daemon.formats.icalendar.reader import (
     X_STATUS,
     link_key_in_file,
 )
+from daemon.journal.fields.validation import NAME_CHARS_MAX
+from daemon.journal.tasks import LABELS_MAX
 from store.snapshot import Snapshot
 
 __all__ = ["FORMAT", "write"]
@@ -43,15 +46,16 @@ _HEAD = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Placet//Placet//EN\r\n"
 _FOOT = "END:VCALENDAR\r\n"
 _WRITTEN_STATUSES = {status: word for word, status in STATUSES.items()}
 _RELATIONS = {type_: word for word, type_ in RELATIONS.items()}
-# Lines that are never written from kept text, because the task itself has their values.
+# Kept lines of these names are written only in place of what the task says, if that is the same.
 _SAID = frozenset(
     {
-        *("BEGIN", "END", "UID", "DTSTAMP", "CREATED", "LAST-MODIFIED", "SUMMARY", "DESCRIPTION", "STATUS"),
-        *("COMMENT", X_CATEGORY, "RRULE", "RDATE", "RECURRENCE-ID"),
+        *("UID", "DTSTAMP", "CREATED", "LAST-MODIFIED", "SUMMARY", "DESCRIPTION", "STATUS", "COMMENT"),
+        *(X_CATEGORY, X_STATUS, X_REASON),
     }
 )
 
 _SHORT_CHARS = 75
+_DAY = re.compile(r"\d{8}", re.ASCII)
 
 WrittenProperty = tuple[str, dict[str, str], str]
 """A property to write: its name, its parameters, its value as text."""
@@ -60,32 +64,61 @@ WrittenProperty = tuple[str, dict[str, str], str]
 def write(snapshot: Snapshot, zone: tzinfo) -> Iterator[str]:
     """Yield the file."""
     tasks = ExportedTasks(snapshot)
+    zones = ZoneWriter()
     yield _HEAD
     for task in tasks:
-        yield "".join(["BEGIN:VTODO\r\n", *_lines(task, tasks, zone), "END:VTODO\r\n"])
+        kept = KeptLines.of_task(task, zone)
+        yield from (_block(text) for text in zones.new_zones(kept))
+        yield "".join(["BEGIN:VTODO\r\n", *_lines(task, tasks, kept), "END:VTODO\r\n"])
     yield _FOOT
 
 
-def _lines(task: ExportedTask, tasks: ExportedTasks, zone: tzinfo) -> Iterator[str]:
-    properties = _imported_properties(task)
-    for name, params, value in _properties(task, properties or [], zone):
-        yield _line(name, params, value)
-    if names := _names(task):
-        yield _line("CATEGORIES", {}, names, is_text=False)
-    for params, value in _relations(task, tasks):
-        yield _line("RELATED-TO", params, value)
-    for name, params, value in _note_properties(task, is_kept=properties is not None):
-        yield _line(name, params, value)
-    for line in properties or []:
-        if not _is_overtaken(task, line, zone):
-            yield _fold_line(line.whole)
+def _lines(task: ExportedTask, tasks: ExportedTasks, kept: KeptLines) -> Iterator[str]:
+    left = [line for line in kept.properties if not _is_overtaken(task, line, kept)]
+    for name, params, value in (*_properties(task, kept), *_notes_and_relations(task, tasks)):
+        same = next((line for line in left if line.name == name and _says(line, params, value)), None)
+        if same is None:
+            yield _line(name, params, value)
+        else:
+            # It says the same, with parameters that only its own program knows.
+            left.remove(same)
+            yield _fold_line(same.whole)
+    names = [*([task.category] if task.category else []), *task.labels]
+    marked = [line for line in left if line.name == "CATEGORIES" and _are_labels(line)]
+    if {name for line in marked for name in _label_names(line)} != set(names):
+        left = [line for line in left if line not in marked]
+        if names:
+            yield _line("CATEGORIES", {}, ",".join(map(_escape, names)), is_text=False)
+    yield from (_fold_line(line.whole) for line in left if line.name not in _SAID)
+    yield from map(_block, kept.alarms)
 
 
-def _properties(task: ExportedTask, properties: list[Property], zone: tzinfo) -> Iterator[WrittenProperty]:
+def _says(line: Property, params: dict[str, str], value: str) -> bool:
+    relation = "RELTYPE"
+    is_related = line.params.get(relation, PARENT).upper() == params.get(relation, PARENT)
+    return is_related and joined_line(line.text) == joined_line(value)
+
+
+def _label_names(line: Property) -> list[str]:
+    return [name for text in split_texts(line.value) if (name := joined_line(text))]
+
+
+def _are_labels(line: Property) -> bool:
+    """Report whether the names of a line are labels here; a task has no place for others."""
+    names = _label_names(line)
+    return len(names) <= LABELS_MAX and all(len(name) <= NAME_CHARS_MAX for name in names)
+
+
+def _notes_and_relations(task: ExportedTask, tasks: ExportedTasks) -> Iterator[WrittenProperty]:
+    yield from (("RELATED-TO", params, value) for params, value in _relations(task, tasks))
+    yield from _note_properties(task)
+
+
+def _properties(task: ExportedTask, kept: KeptLines) -> Iterator[WrittenProperty]:
     uid, *occurrence = task.id_in_format(FORMAT).split("\n")
     yield "UID", {}, uid
-    if occurrence:
-        yield "RECURRENCE-ID", {}, occurrence[0]
+    if occurrence and not kept.has("RECURRENCE-ID"):
+        yield "RECURRENCE-ID", {"VALUE": "DATE"} if _DAY.fullmatch(occurrence[0]) else {}, occurrence[0]
     changed = _utc(task.changed_ms)
     yield "DTSTAMP", {}, changed
     if task.is_dated:
@@ -93,12 +126,10 @@ def _properties(task: ExportedTask, properties: list[Property], zone: tzinfo) ->
     yield "LAST-MODIFIED", {}, changed
     yield "SUMMARY", {"LANGUAGE": task.language} if task.language else {}, _title(task)
     yield from _state(task)
-    priority = [line for line in properties if line.name == "PRIORITY"]
+    priority = [line for line in kept.properties if line.name == "PRIORITY"]
     if task.priority in WRITTEN_PRIORITIES and not any(_same_priority(task, line) for line in priority):
         yield "PRIORITY", {}, str(WRITTEN_PRIORITIES[task.priority or ""])
-    if task.due and not any(
-        line.name == "DUE" and not _is_overtaken(task, line, zone) for line in properties
-    ):
+    if task.due and not kept.says_due:
         yield "DUE", {"VALUE": "DATE"}, task.due.replace("-", "")
     if task.estimate_minutes:
         yield X_ESTIMATE, {}, str(task.estimate_minutes)
@@ -130,11 +161,6 @@ def _title(task: ExportedTask) -> str:
     return next((text for text in texts if cut_title(text) == task.title), task.title)
 
 
-def _names(task: ExportedTask) -> str:
-    names = [*([task.category] if task.category else []), *task.labels]
-    return ",".join(_escape(name) for name in names)
-
-
 def _relations(task: ExportedTask, tasks: ExportedTasks) -> Iterator[tuple[dict[str, str], str]]:
     blocking = (tasks.id_in_format(FORMAT, link.other) for link in task.links_to if link.type == "blocks")
     relations = [(DEPENDS, key) for key in blocking if key]
@@ -157,19 +183,21 @@ def _relation(task: ExportedTask, link: ExportedLink, key: str) -> str:
 # -- notes --------------------------------------------------------------------------------------------
 
 
-def _note_properties(task: ExportedTask, *, is_kept: bool) -> Iterator[WrittenProperty]:
+def _note_properties(task: ExportedTask) -> Iterator[WrittenProperty]:
     """Yield the notes: one as the description, the others as comments, with their times."""
     key = task.id_in_format(FORMAT)
-    description = task.imported_child_id(FORMAT, f"{key}/description")
-    placed = {task.imported_child_id(FORMAT, f"{key}/{ATTRIBUTES}")} if is_kept else set()
+    description = task.kept_notes(FORMAT, f"{key}/description")
+    placed = {note.id for note in (*task.kept_notes(FORMAT, f"{key}/{ATTRIBUTES}"), *description[1:])}
     if _title(task) != task.title:
         placed.add(task.imported_child_id(FORMAT, f"{key}/summary"))
-    notes = [
-        note for note in with_distinct_times(task.notes, 1000) if note.id not in placed and note.text.strip()
-    ]
-    chosen = next((note for note in notes if note.id == description), notes[0] if notes else None)
+    shown = [note for note in task.notes if note.id not in placed and note.text.strip()]
+    notes = with_distinct_times(shown, 1000)
+    wanted = description[0].id if description else task.imported_child_id(FORMAT, f"{key}/description")
+    chosen = next((note for note in notes if note.id == wanted), notes[0] if notes else None)
     if chosen:
-        yield "DESCRIPTION", _when(task, chosen), chosen.text
+        is_whole = bool(description) and chosen.id == description[0].id
+        text = "".join(part.text for part in description) if is_whole else chosen.text
+        yield "DESCRIPTION", _when(task, chosen), text
     for note in notes:
         if note is not chosen:
             yield "COMMENT", {X_AT: _utc(note.at_ms)}, note.text
@@ -183,36 +211,13 @@ def _when(task: ExportedTask, note: ExportedNote) -> dict[str, str]:
 # -- what an import kept as text ----------------------------------------------------------------------
 
 
-def _imported_properties(task: ExportedTask) -> list[Property] | None:
-    """Return the lines that an import kept as text, None if there are none or they were reworded."""
-    wanted = task.imported_child_id(FORMAT, f"{task.id_in_format(FORMAT)}/{ATTRIBUTES}")
-    text = next((note.text for note in task.notes if note.id == wanted), None)
-    if text is None:
-        return None
-    properties: list[Property] = []
-    for number, line in enumerate(text.split("\n"), 1):
-        try:
-            name, params, value = split_line(line)
-        except ValueError:
-            return None
-        if name in _SAID or line[:1].isspace():
-            return None
-        properties.append(Property(number, name, params, value, line))
-    return properties
-
-
-def _is_overtaken(task: ExportedTask, line: Property, zone: tzinfo) -> bool:
+def _is_overtaken(task: ExportedTask, line: Property, kept: KeptLines) -> bool:
     """Report whether a line kept as text must be left out, because the task itself now decides it."""
     if line.name == "PRIORITY":
         return not _same_priority(task, line)
     if line.name == "COMPLETED":
         return task.status == "DONE" and task.is_end_dated
-    if line.name == "DUE":
-        try:
-            return CalendarTimes(zone, ()).parse(line).day.isoformat() != task.due
-        except MalformedCalendar:
-            return True
-    return False
+    return line.name in ("DUE", "DURATION") and task.due is not None and not kept.says_due
 
 
 def _same_priority(task: ExportedTask, line: Property) -> bool:
@@ -231,6 +236,11 @@ def _escape(text: str) -> str:
     from icalendar import vText
 
     return vText(text).to_ical().decode()
+
+
+def _block(text: str) -> str:
+    """Write a component that is kept as it was written."""
+    return "".join(map(_fold_line, text.splitlines()))
 
 
 def _line(name: str, params: dict[str, str], value: str, *, is_text: bool = True) -> str:

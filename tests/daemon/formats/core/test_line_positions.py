@@ -3,7 +3,7 @@
 Never looks at how a place is written.
 """
 
-from daemon.formats.core.drafts import LinePositions
+from daemon.formats.core.line_positions import LinePositions
 from daemon.journal.fields.positions import position_between
 
 

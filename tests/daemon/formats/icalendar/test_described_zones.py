@@ -125,9 +125,10 @@ def test_what_is_no_zone_or_more_than_one_needs_is_refused(lines):
 
 
 def test_what_a_file_says_of_a_zone_counts_for_that_file_alone() -> None:
-    for offset, day in (("+1200", "2026-01-01"), ("-1100", "2026-01-02"), ("+1200", "2026-01-01")):
+    for offset, hour in (("+1200", 9), ("-1100", 32), ("+1200", 9)):
         text = calendar(described(part("", "19700101T000000", offset, offset)), ["20260101T210000"])
-        assert reader.parse("z.ics", text, UTC).tasks[0].due == day
+        task = reader.parse("z.ics", text.replace("DUE", "CREATED"), UTC).tasks[0]
+        assert task.made_ms == int(datetime(2026, 1, 1, tzinfo=UTC).timestamp() + hour * 3600) * 1000
 
 
 def test_the_time_that_a_described_zone_takes_grows_with_the_file_alone() -> None:

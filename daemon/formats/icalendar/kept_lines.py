@@ -1,0 +1,92 @@
+"""What an import kept of a to-do as it was written: properties, alarms and zones, read back for an export.
+
+Never reads back what a person wrote: only text that an import gave, word for word, is another program's data.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import tzinfo
+from functools import cache
+
+from daemon.formats.core.exported_tasks import ExportedTask
+from daemon.formats.icalendar.content_lines import ZONE, MalformedCalendar, Property, read_calendar
+from daemon.formats.icalendar.date_times import CalendarTimes, name_of_zone, zone_named
+from daemon.formats.icalendar.reader import ATTRIBUTES, FORMAT
+from daemon.formats.icalendar.series import RULE_NAMES, SeriesDates, read_duration
+
+_BEGIN, _END = "BEGIN:VCALENDAR\nBEGIN:VTODO\n", "\nEND:VTODO\nEND:VCALENDAR\n"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptLines:
+    """The lines kept of one task; `says_due`: they mean the day on which it is due, or how it moves."""
+
+    properties: tuple[Property, ...] = ()
+    alarms: tuple[str, ...] = ()
+    zones: tuple[str, ...] = ()
+    says_due: bool = False
+
+    @classmethod
+    def of_task(cls, task: ExportedTask, zone: tzinfo) -> "KeptLines":
+        """Return what is kept of a task: nothing if a person changed it, or if it is not one to-do's."""
+        notes = task.kept_notes(FORMAT, f"{task.id_in_format(FORMAT)}/{ATTRIBUTES}")
+        text = "".join(note.text for note in notes)
+        if not text or text[0].isspace():
+            return cls()
+        calendar = read_calendar(f"{_BEGIN}{text}{_END}")
+        if calendar.faults or len(calendar.todos) != 1 or calendar.others.keys() - {ZONE}:
+            return cls()
+        todo, zones = calendar.todos[0], tuple(calendar.zones)
+        properties = tuple(todo.properties)
+        says_due = task.due is not None and _says_due(task, properties, CalendarTimes(zone, zones))
+        return cls(properties, tuple(todo.alarms), zones, says_due)
+
+    def has(self, name: str) -> bool:
+        """Report whether a property is among them."""
+        return any(property_.name == name for property_ in self.properties)
+
+
+def _says_due(task: ExportedTask, properties: tuple[Property, ...], times: CalendarTimes) -> bool:
+    first = {property_.name: property_ for property_ in reversed(properties)}
+    dated = [first[name] for name in ("DTSTART", "DUE") if name in first]
+    try:
+        if "RECURRENCE-ID" not in first and any(name in first for name in RULE_NAMES):
+            # Which of its dates is next depends on the day of the import.
+            return bool(dated) and task.is_due_imported
+        if "DUE" in first:
+            return times.parse(first["DUE"]).day.isoformat() == task.due
+        length = read_duration(first["DURATION"]) if "DURATION" in first else None
+        if not dated or length is None:
+            return False
+        day = SeriesDates(times, None).day(times.parse(dated[0]), length)
+    except MalformedCalendar:
+        return False
+    return day is not None and day.isoformat() == task.due
+
+
+class ZoneWriter:
+    """Describes each zone that kept times are in, once in a file, before the first to-do that needs it."""
+
+    def __init__(self) -> None:
+        self._written: set[str] = set()
+
+    def new_zones(self, kept: KeptLines) -> Iterator[str]:
+        """Yield the zones of a to-do that no to-do before it needed."""
+        described = {name: text for text in kept.zones if (name := name_of_zone(text))}
+        names = [line.params.get("TZID", "").strip() for line in kept.properties]
+        for name in dict.fromkeys(filter(None, names)):
+            if name not in self._written and (text := described.get(name) or _description(name)):
+                self._written.add(name)
+                yield text
+
+
+@cache
+def _description(name: str) -> str:
+    """Describe a zone that is known by its name, "" if it is not."""
+    zone = zone_named(name)
+    if zone is None:
+        return ""
+    from icalendar import Timezone
+
+    described: bytes = Timezone.from_tzinfo(zone, name).to_ical()
+    return described.decode().replace("\r\n ", "")
