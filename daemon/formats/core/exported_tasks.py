@@ -105,12 +105,8 @@ class ExportedTask:
 
         None are returned if a person changed one: then they are a person's words, no other program's data.
         """
-        by_id = {note.id: note for note in self.notes}
-        whole = by_id.get(self.imported_child_id(format_, key))
-        parts = [] if whole is None else [whole]
-        while (part := by_id.get(self.imported_child_id(format_, f"{key}\n#{len(parts) + 1}"))) and not whole:
-            parts.append(part)
-        return parts if all(part.is_kept for part in parts) else []
+        notes = self.imported_notes(format_, key)
+        return notes if all(note.is_kept for note in notes) else []
 
     def imported_child_id(self, format_: str, key: str) -> EntityId:
         """Return the id that an import gave to what belongs to the task under this key."""

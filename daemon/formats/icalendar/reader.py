@@ -311,8 +311,12 @@ class _TodoReader:
         if first is None:
             return None, False
         length = self._length(start, due) or timedelta()
-        rules, dates, exceptions = (tuple(self._properties(name)) for name in (*RULE_NAMES, "EXDATE"))
-        next_date = series.next_date(first, length, Recurrence(rules, dates, exceptions, overridden))
+        rules, dates, exceptions, excepted_rules = (
+            tuple(self._properties(name)) for name in (*RULE_NAMES, "EXDATE", "EXRULE")
+        )
+        next_date = series.next_date(
+            first, length, Recurrence(rules, dates, exceptions, overridden, excepted_rules)
+        )
         return (None, False) if next_date is None else (next_date.due.isoformat(), next_date.is_over)
 
     def _length(self, start: CalendarMoment | None, due: CalendarMoment | None) -> timedelta | None:

@@ -3,15 +3,19 @@
 Never asks the clock: the day of the import is given.
 """
 
+import sys
+from collections.abc import Callable
 from datetime import UTC, date, datetime
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, TypeVar
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from icalendar import Calendar
 
 from daemon.formats.core.plan import PlannedTask
-from daemon.formats.icalendar import reader
+from daemon.formats.icalendar import reader, series
 from daemon.journal import tasks
 from daemon.journal.tasks import TaskEdit
 from syncproto.ids import id_from_text
@@ -21,6 +25,7 @@ from tests.support.fleet import DAY_MS, Fleet, Home
 
 ANEW = ("DTSTAMP", "BEGIN", "END")
 """Names of lines that each program writes anew, or that stand more than once."""
+Found = TypeVar("Found")
 NOW_MS = int(datetime(2026, 11, 28, 12, tzinfo=UTC).timestamp() * 1000)
 
 
@@ -109,6 +114,10 @@ CASES = [
     Case(["DUE;VALUE=DATE:20261201", "RRULE:FREQ=DAILY;BYDAY=9XX"], "2026-12-01"),
     Case(["DUE;VALUE=DATE:99991231", "DTSTART;VALUE=DATE:99991230", "RRULE:FREQ=DAILY"], "9999-12-31"),
     Case(["RRULE:FREQ=DAILY"], None),
+    Case([*SUNDAYS, "EXRULE:FREQ=MONTHLY;BYDAY=-1SU"], "2026-12-07"),
+    Case([*TIMED, "EXRULE:FREQ=WEEKLY;INTERVAL=2;BYDAY=SA"], "2026-11-29"),
+    Case(["DUE;VALUE=DATE:20261201", "RRULE:FREQ=HOURLY;INTERVAL=9"], "2026-12-01"),
+    Case(["DUE;VALUE=DATE:20200101", "RRULE:FREQ=DAILY;BYHOUR=9,21"], "2026-11-28"),
 ]
 
 
@@ -180,12 +189,39 @@ def test_without_a_day_the_first_date_that_is_left_is_next() -> None:
     assert task.due == "2026-11-09"
 
 
-def test_rules_of_no_date_and_of_every_second_end_soon() -> None:
-    """Each of them would be followed to the end of the calendar."""
-    rules = ["FREQ=SECONDLY", "FREQ=YEARLY;BYMONTHDAY=31;BYMONTH=4", "FREQ=MONTHLY;BYMONTHDAY=30;BYMONTH=2"]
-    todos = [
-        line
-        for n in range(600)
-        for line in todo("DUE;VALUE=DATE:19000102", f"RRULE:{rules[n % 3]}", uid=str(n))
+def test_no_rule_is_followed_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of them would be followed for minutes, or as often as a file names it."""
+    monkeypatch.setattr(series, "_STEPS_MAX", 20_000)
+    whole_day = f"BYHOUR={','.join(map(str, range(24)))};BYMINUTE={','.join(map(str, range(60)))}"
+    rules = [
+        "FREQ=SECONDLY",
+        f"FREQ=DAILY;{whole_day}",
+        "FREQ=WEEKLY;BYMONTHDAY=31;BYMONTH=4",
+        "FREQ=YEARLY;BYEASTER=0",
+        f"FREQ=DAILY;BYMONTHDAY={','.join(['30'] * 9_000)};BYMONTH=2",
+        f"FREQ=DAILY;{whole_day[:50]};BYMONTH=2,3,4",
     ]
-    assert {task.due for task in parse(*todos)} == {"1900-01-02"}
+    for count in (1, 9):
+        lines = [
+            line
+            for n in range(len(rules) * count)
+            for line in todo("DUE;VALUE=DATE:19000102", f"RRULE:{rules[n % len(rules)]}", uid=str(n))
+        ]
+        tasks, calls = counted_calls(partial(parse, *lines))
+        assert {task.due for task in tasks} == {"1900-01-02"}
+        assert calls < 700_000, calls
+
+
+def counted_calls(work: Callable[[], Found]) -> tuple[Found, int]:
+    """Return what some work returns, and how many functions it called."""
+    calls = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(count)
+    try:
+        return work(), calls
+    finally:
+        sys.setprofile(None)
