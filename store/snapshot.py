@@ -15,6 +15,7 @@ from store.fold.entity import Entity
 from store.fold.entity_state import load_state
 from store.fold.item import Decision, Item, read_decision, read_occurrence
 from store.fold.item_name import Requirement
+from store.fold.list_columns import ListOrder
 from store.fold.presence import PresenceIndex
 from store.fold.verdicts import DecisionStatus, ItemStatus, Opinion
 from store.fold.word_index import ID_WORD_DIGITS
@@ -191,32 +192,52 @@ class Snapshot:
         rows: Any = self.db.execute("SELECT DISTINCT kind FROM entity WHERE disputed ORDER BY kind")
         return [kind for (kind,) in rows]
 
-    def states_by_creation(
-        self, kind: str, *, removed: bool, closed: bool, after: EntityId | None, limit: int
+    def states_in_order(
+        self,
+        kind: str,
+        order: ListOrder = ListOrder.OLDEST,
+        *,
+        removed: bool,
+        closed: bool,
+        after: EntityId | None,
+        limit: int,
     ) -> list[tuple[EntityId, bytes]]:
-        """Return at most `limit` states of a kind in the order of creation, beginning after `after`.
+        """Return at most `limit` states of a kind in an order, beginning after `after`.
 
         They are of visible entities, or of the others if `removed`; with `closed`, also of closed ones.
         Costs what it returns.
         """
+        beyond, place = self._beyond(order, after)
         # One query per value of `closed`: each is a range of the index, and the union stays ordered.
+        # SQLite takes an index of one kind only for a query that spells the kind out.
         select = (
-            "SELECT made_ms, made_n, id, state FROM entity WHERE kind = ?1 AND visible = ?2 AND closed = "
+            f"SELECT {', '.join(order.columns)}, id, state FROM entity"
+            f" WHERE kind = {apsw.format_sql_value(kind)} AND visible = {int(not removed)} AND closed = "
         )
-        beyond = " AND (made_ms, made_n) >= (?3, ?4) AND (made_ms, made_n, id) > (?3, ?4, ?5)"
         parts = [f"{select}{part}{beyond}" for part in ((0, 1) if closed else (0,))]
+        sorting = ", ".join(f"{number + 1} {order.direction}" for number in range(len(order.columns) + 1))
         rows: Any = self.db.execute(
-            " UNION ALL ".join(parts) + " ORDER BY 1, 2, 3 LIMIT ?6",
-            (kind, int(not removed), *self._creation_order(after), limit),
+            f"{' UNION ALL '.join(parts)} ORDER BY {sorting} LIMIT ?", (*place * len(parts), limit)
         )
-        return [(entity, state) for _, _, entity, state in rows]
+        return [(row[-2], row[-1]) for row in rows]
 
-    def _creation_order(self, entity: EntityId | None) -> tuple[int, int, EntityId]:
-        """Return the place of an entity in the order of creation; before the first if there is none."""
+    def _beyond(self, order: ListOrder, after: EntityId | None) -> tuple[str, tuple[object, ...]]:
+        """Return the condition that holds for what comes after an entity in an order, and its values.
+
+        The condition is empty without an entity, and for one that is not held.
+        """
+        columns = ", ".join(order.columns)
         row: Any = None
-        if entity is not None:
-            row = self.db.execute("SELECT made_ms, made_n, id FROM entity WHERE id = ?", (entity,)).fetchone()
-        return row or (-1, 0, EntityId(b""))
+        if after is not None:
+            row = self.db.execute(f"SELECT {columns}, id FROM entity WHERE id = ?", (after,)).fetchone()
+        if row is None:
+            return "", ()
+        sign, marks = "<" if order is ListOrder.NEWEST else ">", ", ".join("?" * len(order.columns))
+        # The index of the order of creation ends before the id, so the place is named without it too.
+        return f" AND ({columns}) {sign}= ({marks}) AND ({columns}, id) {sign} ({marks}, ?)", (
+            *row[:-1],
+            *row,
+        )
 
     def ids_with_prefix(self, kinds: Sequence[str], prefix: str, limit: int) -> list[EntityId]:
         """Return at most `limit` ids of these kinds whose text form begins with `prefix`, by id."""

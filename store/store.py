@@ -14,6 +14,7 @@ from store.file import database, lease
 from store.file.database import SchemaRule
 from store.file.errors import DamagedDatabase, StoreError, damaged_database, file_failure
 from store.file.lease import Lease, ReplicaDoubt
+from store.fold.list_columns import fill_columns
 from store.fold.relation_index import index_new_fields
 from store.log.commit_log import CommitLog
 from store.log.head_memory import HeadMemory
@@ -73,6 +74,7 @@ class Store:
             with database.translate_sqlite_errors(path):
                 _establish(writer, path, signer)
                 index_new_fields(writer)
+                fill_columns(writer)
                 return cls(path, writer, StoreEnvironment(signer, now_ms, randomness), machine)
         except BaseException:
             writer.close()

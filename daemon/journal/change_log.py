@@ -144,7 +144,7 @@ def _checked_kind(snapshot: Snapshot, requested_kind: str, *, every_kind: bool) 
 
 def _is_held(snapshot: Snapshot, kind: str) -> bool:
     return any(
-        snapshot.states_by_creation(kind, removed=removed, closed=True, after=None, limit=1)
+        snapshot.states_in_order(kind, removed=removed, closed=True, after=None, limit=1)
         for removed in (False, True)
     )
 

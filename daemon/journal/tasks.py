@@ -30,6 +30,7 @@ from daemon.journal.views.task_lines import PAGE_MAX, task_states_page
 from daemon.refusal import RefusalCode, Refused, usage_error
 from store.fold.entity import Entity
 from store.fold.entity_state import DELETED, load_state
+from store.fold.list_columns import ListOrder
 from store.sentence import sentence
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction
@@ -100,9 +101,12 @@ def list_tasks(
     after: str | None = None,
     limit: int = PAGE_MAX,
     wanted: ResolvedFilter | None = None,
+    order: ListOrder = ListOrder.OLDEST,
 ) -> list[Task]:
-    """List a page of open tasks in order of their making; `closed` and `removed` as in `task_lines_page`."""
-    rows = task_states_page(snapshot, closed=closed, removed=removed, after=after, limit=limit, wanted=wanted)
+    """List a page of open tasks; `closed` and `removed` as in `task_lines_page`."""
+    rows = task_states_page(
+        snapshot, closed=closed, removed=removed, after=after, limit=limit, wanted=wanted, order=order
+    )
     presenter = JournalPresenter(snapshot)
     presenter.children.preload([task for task, _ in rows], texts=not brief)
     return [presenter.task(Entity(task, load_state(state), not removed), brief=brief) for task, state in rows]

@@ -113,7 +113,7 @@ def _with_beginnings(
 ) -> Iterator[tuple[str, EntityId]]:
     """Yield the records of a task, or all, each after its beginning, which is what they are ordered by."""
     if task is None:
-        rows = snapshot.states_by_creation(KIND, removed=removed, closed=True, after=None, limit=-1)
+        rows = snapshot.states_in_order(KIND, removed=removed, closed=True, after=None, limit=-1)
         for name, state in rows:
             started = projections.winning_values(state).get("started_at")
             yield (started if isinstance(started, str) else ""), name
@@ -124,7 +124,7 @@ def _with_beginnings(
 
 
 def _running_records(snapshot: Snapshot) -> list[Entity]:
-    rows = snapshot.states_by_creation(KIND, removed=False, closed=False, after=None, limit=RUNNING_MAX)
+    rows = snapshot.states_in_order(KIND, removed=False, closed=False, after=None, limit=RUNNING_MAX)
     return [Entity(name, load_state(state), visible=True) for name, state in rows]
 
 

@@ -3,27 +3,104 @@
 Never contains anything that the state does not.
 """
 
-from typing import Final
+from enum import StrEnum
+from typing import Any, Final, NamedTuple
 
-from store.fold.entity_state import DELETED, EntityState, is_visible
+import apsw
+
+from store.fold.entity_state import DELETED, EntityState, is_visible, load_state
 from store.fold.lone_creation import LoneCreation
 from syncproto.codec import are_equal
 from syncproto.vector_clock import Chains
 
 CLOSED_STATUSES: Final = frozenset({"DONE", "REJECTED"})
 """The statuses of a task that is over."""
+PRIORITY_DEFAULT: Final = "P2"
+"""The priority of a task that names none."""
+_WITHOUT_DAY: Final = "~"
+"""A text after that of any day."""
+_ROWS_AT_ONCE: Final = 1000
+_TEXT_CHARS_MAX: Final = 32
+"""How much of a text is sorted by: a member can sign one of any length."""
 
 
-def columns_of(row: EntityState, chains: Chains) -> tuple[str, int, int, int, int, int]:
-    """Return kind, visible, closed, disputed, and the stamp (ms, n) of the creation, zeros without one."""
+class ListOrder(StrEnum):
+    """What comes first in a list, in the orders that cost what they show.
+
+    `DUE` and `PRIORITY` are orders of tasks alone: of what is equal, the other decides, then the making.
+    """
+
+    OLDEST = "oldest"
+    NEWEST = "newest"
+    DUE = "due"
+    PRIORITY = "priority"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the columns to sort by; the id decides between what is equal in them."""
+        match self:
+            case ListOrder.DUE:
+                return ("due", "priority", "made_ms", "made_n")
+            case ListOrder.PRIORITY:
+                return ("priority", "due", "made_ms", "made_n")
+        return ("made_ms", "made_n")
+
+    @property
+    def direction(self) -> str:
+        """Return the direction in SQL's words."""
+        return "DESC" if self is ListOrder.NEWEST else "ASC"
+
+
+class ListColumns(NamedTuple):
+    """The columns of a row, named as in the table; both of the last are None of what is no task."""
+
+    kind: str
+    visible: bool
+    closed: bool
+    disputed: bool
+    made_ms: int
+    made_n: int
+    priority: str | None
+    due: str | None
+
+
+def columns_of(row: EntityState, chains: Chains) -> ListColumns:
+    """Return the columns of a folded entity; the stamp of its creation is zeros without one."""
     made_at = (0, 0) if row.born is None else (row.born.ms, row.born.n)
     visible = is_visible(row, chains)
-    return (row.kind, int(visible), int(_is_over(row)), int(visible and needs_settling(row)), *made_at)
+    disputed = visible and needs_settling(row)
+    return ListColumns(row.kind, visible, _is_over(row), disputed, *made_at, *_sorting_texts(row))
 
 
-def columns_of_lone_creation(row: LoneCreation) -> tuple[str, int, int, int, int, int]:
+def columns_of_lone_creation(row: LoneCreation) -> ListColumns:
     """Return the same for an entity that only its creation has written: visible, nothing to settle."""
-    return (row.kind, 1, int(_is_over(row)), 0, *row.creation_stamp)
+    return ListColumns(row.kind, True, _is_over(row), False, *row.creation_stamp, *_sorting_texts(row))
+
+
+def fill_columns(db: apsw.Connection) -> None:
+    """Fill the columns to sort by in the rows of a version that did not have them, in one transaction."""
+    # Each pair of values is a place of the index, so this costs nothing if there is no such row.
+    older = "FROM entity WHERE kind = 'task' AND visible IN (0, 1) AND closed IN (0, 1) AND priority IS NULL"
+    with db:
+        rows: Any = True
+        while rows:
+            rows = db.execute(f"SELECT no, state {older} LIMIT {_ROWS_AT_ONCE}").fetchall()
+            db.executemany(
+                "UPDATE entity SET priority = ?, due = ? WHERE no = ?",
+                [(*_sorting_texts(load_state(state)), no) for no, state in rows],
+            )
+
+
+def _sorting_texts(row: EntityState | LoneCreation) -> tuple[str, str] | tuple[None, None]:
+    """Return the priority and the day by which a task is sorted."""
+    if row.kind != "task":
+        return None, None
+    return _text(row, "priority") or PRIORITY_DEFAULT, _text(row, "due") or _WITHOUT_DAY
+
+
+def _text(row: EntityState | LoneCreation, field: str) -> str:
+    value = row.value(field)
+    return value[:_TEXT_CHARS_MAX] if isinstance(value, str) else ""
 
 
 def _is_over(row: EntityState | LoneCreation) -> bool:

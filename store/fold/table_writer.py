@@ -20,7 +20,7 @@ from store.fold.entity_state import (
     with_provenance,
 )
 from store.fold.item_name import Requirement, requirement_of_ask
-from store.fold.list_columns import columns_of, columns_of_lone_creation
+from store.fold.list_columns import ListColumns, columns_of, columns_of_lone_creation
 from store.fold.liveness import Liveness
 from store.fold.lone_creation import LoneCreation, is_lone_creation
 from store.fold.operations import operation_at, operations_on
@@ -39,6 +39,9 @@ from syncproto.vector_clock import Head
 
 HASH_MODULUS = 1 << 256
 
+_COLUMNS = (*ListColumns._fields, "changed", "state")
+_INSERT = f"INSERT INTO entity (no, id, {', '.join(_COLUMNS)}) VALUES (?, ?{', ?' * len(_COLUMNS)})"
+_UPDATE = f"UPDATE entity SET {' = ?, '.join(_COLUMNS)} = ? WHERE no = ?"
 _ROWS = "SELECT entity.id, no, entity.state, form FROM entity LEFT JOIN conditional ON entity = entity.id"
 _DECIDING = frozenset(
     {proposal_index.CHANGE_SET, proposal_index.DECISION, proposal_index.ASK, proposal_index.PASSKEY}
@@ -381,7 +384,7 @@ class TableWriter:
         grown = self._flush_alone(fresh, words) + self._flush_open_rows(fresh, words)
         # In the order of their numbers, so that each B-tree grows at its end.
         fresh.sort()
-        self._db.executemany("INSERT INTO entity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", fresh)
+        self._db.executemany(_INSERT, fresh)
         self._index_relations()
         words.write_index(self._db)
         self._open_rows.clear()
@@ -424,11 +427,7 @@ class TableWriter:
                 old.append((*columns, opened.no))
                 if opened.old_kind == founding.DEVICE != opened.row.kind:
                     former.append((opened.changed, entity))
-        self._db.executemany(
-            "UPDATE entity SET kind = ?, visible = ?, closed = ?, disputed = ?, made_ms = ?, made_n = ?,"
-            " changed = ?, state = ? WHERE no = ?",
-            old,
-        )
+        self._db.executemany(_UPDATE, old)
         self._db.executemany("INSERT OR IGNORE INTO former_entry VALUES (?, ?)", former)
         return grown
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from store.fold import word_index
 from store.fold.entity_state import dump_state
-from store.fold.list_columns import columns_of
+from store.fold.list_columns import ListColumns, columns_of
 from store.fold.relations import relations_of
 from store.fold.table_writer import HASH_MODULUS, TableWriter, entity_hash
 from store.fold.verdicts import DecisionStatus
@@ -82,9 +82,7 @@ def refold_is_the_same(snapshot: Snapshot) -> None:
     assert total % HASH_MODULUS == int.from_bytes(snapshot.state_hash(), "big")
     assert snapshot.counts().entities == len(entities)
     assert relations == set(snapshot.db.execute("SELECT target, name, owner FROM relation"))
-    columns: Any = snapshot.db.execute(
-        "SELECT id, kind, visible, closed, disputed, made_ms, made_n FROM entity"
-    )
+    columns: Any = snapshot.db.execute(f"SELECT id, {', '.join(ListColumns._fields)} FROM entity")
     for entity, *remaining in columns:
         assert tuple(remaining) == columns_of(folding.refold_entity(entity), snapshot.log), (
             "a column not of its state"

@@ -10,6 +10,7 @@ from typing import Any
 import apsw
 import pytest
 
+from store.fold.list_columns import ListOrder
 from store.log.pages import FeedPage
 from store.snapshot import Snapshot
 from store.store import Store
@@ -192,14 +193,16 @@ def test_a_peer_gets_only_what_its_vector_does_not_cover(bench: StoreBench) -> N
         assert len(snapshot.page_lacking(behind, 0, 1 << 20).commits) == 5
 
 
-def page(snapshot: Snapshot, size: int) -> None:
+def page(snapshot: Snapshot, size: int, order: ListOrder) -> None:
     """Read five tasks of the twenty that were made last."""
     last = entity_id(size + 9)
-    rows = snapshot.states_by_creation("task", removed=False, closed=True, after=last, limit=5)
-    assert [name for name, _ in rows] == [entity_id(size + number) for number in range(10, 15)]
+    rows = snapshot.states_in_order("task", order, removed=False, closed=True, after=last, limit=5)
+    following = range(8, 3, -1) if order is ListOrder.NEWEST else range(10, 15)
+    assert [name for name, _ in rows] == [entity_id(size + number) for number in following]
 
 
-def test_a_page_of_a_list_costs_the_page_wherever_it_begins(bench: StoreBench) -> None:
+@pytest.mark.parametrize("order", ListOrder)
+def test_a_page_of_a_list_costs_the_page_wherever_it_begins(bench: StoreBench, order: ListOrder) -> None:
     costs = []
     for name, size in (("small", SMALL), ("large", LARGE)):
         store = bench.store(name)
@@ -207,7 +210,7 @@ def test_a_page_of_a_list_costs_the_page_wherever_it_begins(bench: StoreBench) -
             tx.commit([EntityWrite(entity_id(number), "task", {"title": "x"}) for number in range(1, size)])
             for number in range(size, size + 20):
                 tx.commit([EntityWrite(entity_id(number), "task", {"title": "x"})])
-        costs.append(steps_to_read(store, partial(page, size=size)))
+        costs.append(steps_to_read(store, partial(page, size=size, order=order)))
     assert abs(costs[1] - costs[0]) <= 20
 
 

@@ -127,14 +127,19 @@ def _pieces(connection: socket.socket, first: bytes, total: int, wait_s: float) 
         yield piece
 
 
-def get_pages(path: str, query: Query) -> ApiAnswer:
-    """Read a list to its end, page by page; raises `CommandError`."""
-    answer = page = get(path, query)
+def get_pages(path: str, query: Query, limit: int | None = None) -> ApiAnswer:
+    """Read a list page by page, to its end or to `limit`; raises `CommandError`."""
+    answer = page = get(path, {**query, "limit": _page_size(limit, 0)})
     all_json = answer.json
-    while isinstance(page.json, list) and len(page.json) == PAGE_SIZE:
-        page = get(path, {**query, "after": page.json[-1]["id"]})
+    while isinstance(page.json, list) and len(page.json) == PAGE_SIZE and len(all_json) != limit:
+        page = get(path, {**query, "after": page.json[-1]["id"], "limit": _page_size(limit, len(all_json))})
         all_json = all_json + page.json
     return ApiAnswer(all_json, answer.date, page.left_out)
+
+
+def _page_size(limit: int | None, come: int) -> int | None:
+    """Return how much to ask for after `come` have come; None for the usual page."""
+    return None if limit is None else min(limit - come, PAGE_SIZE)
 
 
 def upload(path: str, query: Query, pieces: Iterator[bytes], size: int, wait_s: float) -> ApiAnswer:

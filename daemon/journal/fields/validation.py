@@ -8,14 +8,15 @@ from datetime import UTC, date, datetime
 from typing import Final
 
 from daemon.refusal import one_of, usage_error
+from store.fold import list_columns
 from store.sentence import Sentence, sentence
 
 STATUSES: Final = ("OPEN", "GROOMED", "IN PROGRESS", "BLOCKED", "ON HOLD", "DONE", "REJECTED")
 PLAIN_STATUS: Final = "OPEN"
-CLOSED: Final = frozenset({"DONE", "REJECTED"})
+CLOSED: Final = list_columns.CLOSED_STATUSES
 NEEDS_REASON: Final = frozenset({"BLOCKED", "ON HOLD"})
 PRIORITIES: Final = ("P0", "P1", "P2", "P3")
-PRIORITY_DEFAULT: Final = "P2"
+PRIORITY_DEFAULT: Final = list_columns.PRIORITY_DEFAULT
 
 TITLE_CHARS_MAX: Final = 400
 REASON_CHARS_MAX: Final = 2000

@@ -1,6 +1,6 @@
 """Lists of tasks in an order that a person chooses, a page at a time.
 
-Never reads more of a task than its order needs, but looks at every task that is in sight.
+Never reads more of a task than its order needs. Only an order by titles looks at every task in sight.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,6 +11,7 @@ from daemon.journal.fields.validation import PRIORITY_DEFAULT
 from daemon.journal.references.task_filters import ResolvedFilter
 from daemon.journal.views.task_lines import page_start, task_states, task_states_page
 from daemon.text_comparison import comparison_key
+from store.fold.list_columns import ListOrder
 from store.queries import projections
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId
@@ -31,6 +32,14 @@ class TaskOrder(StrEnum):
     TITLE = "title"
 
 
+_STORED: Final = {
+    TaskOrder.MADE: ListOrder.OLDEST,
+    TaskOrder.NEWEST: ListOrder.NEWEST,
+    TaskOrder.DUE: ListOrder.DUE,
+    TaskOrder.PRIORITY: ListOrder.PRIORITY,
+}
+
+
 def sorted_states(
     snapshot: Snapshot,
     order: TaskOrder,
@@ -40,13 +49,10 @@ def sorted_states(
     limit: int,
     wanted: ResolvedFilter | None,
 ) -> list[TaskState]:
-    """Return the states of a page of tasks in an order; see `task_lines_page`.
-
-    A page goes on behind the task `after` also if that has left the list meanwhile.
-    """
-    if order is TaskOrder.MADE:
+    """Return the states of a page of tasks in an order; see `task_states_page`."""
+    if stored := _STORED.get(order):
         return task_states_page(
-            snapshot, closed=closed, removed=False, after=after, limit=limit, wanted=wanted
+            snapshot, closed=closed, removed=False, after=after, limit=limit, wanted=wanted, order=stored
         )
     begin = page_start(snapshot, after)
     includes_closed = closed or (wanted is not None and wanted.includes_closed)
@@ -96,7 +102,7 @@ def _place_of_lost(
     """Return the place of a task that is not in the list any more: between those made before and after it."""
     entity = snapshot.entity(task)
     assert entity is not None
-    values = {field: entity.value(field) for field in ("due", "priority", "title")}
+    values = {"title": entity.value("title")}
     later = sum(1 for _row in task_states(snapshot, closed=includes_closed, after=task))
     return _place(order, values, count - later - 0.5)
 

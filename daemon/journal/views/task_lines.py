@@ -16,6 +16,7 @@ from daemon.journal.references.names import shown_name
 from daemon.journal.references.task_filters import ResolvedFilter
 from daemon.journal.views.structures import Progress
 from store.fold.entity import Entity
+from store.fold.list_columns import ListOrder
 from store.fold.word_index import CATEGORY_FIELD, LABEL_FIELD_PREFIX
 from store.queries import projections
 from store.snapshot import Snapshot
@@ -48,12 +49,15 @@ def task_lines_page(
     after: str | None = None,
     limit: int = PAGE_MAX,
     wanted: ResolvedFilter | None = None,
+    order: ListOrder = ListOrder.OLDEST,
 ) -> list[TaskLine]:
-    """List open tasks in order of their making; `closed` adds the others; `removed` lists those instead.
+    """List open tasks; `closed` adds the others; `removed` lists those instead.
 
     `after` is the id of the last one of the page before.
     """
-    rows = task_states_page(snapshot, closed=closed, removed=removed, after=after, limit=limit, wanted=wanted)
+    rows = task_states_page(
+        snapshot, closed=closed, removed=removed, after=after, limit=limit, wanted=wanted, order=order
+    )
     return task_lines_of(snapshot, rows, removed=removed)
 
 
@@ -76,25 +80,34 @@ def task_states_page(
     after: str | None,
     limit: int,
     wanted: ResolvedFilter | None,
+    order: ListOrder = ListOrder.OLDEST,
 ) -> list[tuple[EntityId, bytes]]:
-    """Return the states of a page of tasks. With a filter it looks at as many as it takes to fill one."""
+    """Return the states of a page of tasks. With a filter it looks at as many as it takes to fill one.
+
+    A page goes on behind the task `after` also if that has left the list meanwhile.
+    """
     begin = page_start(snapshot, after)
     includes_closed = closed or removed or (wanted is not None and wanted.includes_closed)
     if wanted is None:
-        return snapshot.states_by_creation(
-            "task", removed=removed, closed=includes_closed, after=begin, limit=limit
+        return snapshot.states_in_order(
+            "task", order, removed=removed, closed=includes_closed, after=begin, limit=limit
         )
-    rows = task_states(snapshot, closed=includes_closed, removed=removed, after=begin)
+    rows = task_states(snapshot, closed=includes_closed, removed=removed, after=begin, order=order)
     return list(islice((row for row in rows if wanted.matches(projections.winning_values(row[1]))), limit))
 
 
 def task_states(
-    snapshot: Snapshot, *, closed: bool, removed: bool = False, after: EntityId | None = None
+    snapshot: Snapshot,
+    *,
+    closed: bool,
+    removed: bool = False,
+    after: EntityId | None = None,
+    order: ListOrder = ListOrder.OLDEST,
 ) -> Iterator[tuple[EntityId, bytes]]:
-    """Yield the states of tasks in order of their making, some hundred at a time; see `task_lines_page`."""
+    """Yield the states of tasks in an order, some hundred at a time; see `task_lines_page`."""
     while True:
-        rows = snapshot.states_by_creation(
-            "task", removed=removed, closed=closed, after=after, limit=PAGE_MAX
+        rows = snapshot.states_in_order(
+            "task", order, removed=removed, closed=closed, after=after, limit=PAGE_MAX
         )
         yield from rows
         if len(rows) < PAGE_MAX:

@@ -1,13 +1,19 @@
-"""What is over: closed tasks and time records that have ended, told by a column that follows from the fold.
+"""What is over, and what comes first: told by columns that follow from the fold.
 
-Never reads the column itself: what is listed shows it.
+Never reads a column itself: what is listed shows it.
 """
 
+from typing import Any
+
+import apsw
 import pytest
 
+from store.fold.list_columns import ListOrder
 from store.transaction import EntityWrite
 from syncproto.codec import Value
-from tests.support.stores import StoreBench
+from syncproto.ids import EntityId
+from tests.simulation.laws import refold_is_the_same
+from tests.support.stores import StoreBench, entity_id, write
 
 
 @pytest.mark.parametrize(
@@ -32,7 +38,56 @@ def test_a_closed_task_and_a_time_record_that_ended_are_over(
         new_id = tx.new_id()
         tx.commit([EntityWrite(new_id, kind, fields)])
     with store.read() as snapshot:
-        going = snapshot.states_by_creation(kind, removed=False, closed=False, after=None, limit=9)
-        states = snapshot.states_by_creation(kind, removed=False, closed=True, after=None, limit=9)
+        going = snapshot.states_in_order(kind, removed=False, closed=False, after=None, limit=9)
+        states = snapshot.states_in_order(kind, removed=False, closed=True, after=None, limit=9)
     assert [name for name, _ in states] == [new_id]
     assert [name for name, _ in going] == ([] if is_over else [new_id])
+
+
+TASKS: list[dict[str, Any]] = [
+    {"priority": priority, "due": due}
+    for priority in ("P1", 7, "P0", "", None, "P3" * 40)
+    for due in ("2026-03-22", None, "", 5, "2026-03-20")
+]
+"""Tasks in the order of their making: values of any type, since a member can sign them."""
+
+
+def _text(value: object) -> str:
+    return value[:32] if isinstance(value, str) else ""
+
+
+def _expected(order: ListOrder) -> list[int]:
+    def key(number: int) -> tuple[str, str]:
+        priority, due = _text(TASKS[number]["priority"]) or "P2", _text(TASKS[number]["due"]) or "none"
+        return (priority, due) if order is ListOrder.PRIORITY else (due, priority)
+
+    numbers = list(range(len(TASKS)))
+    if order is ListOrder.OLDEST:
+        return numbers
+    return numbers[::-1] if order is ListOrder.NEWEST else sorted(numbers, key=key)
+
+
+@pytest.mark.parametrize("order", ListOrder)
+def test_tasks_come_in_their_order_page_by_page_also_from_rows_of_an_older_version(
+    bench: StoreBench, order: ListOrder
+) -> None:
+    store = bench.store("a")
+    for number, fields in enumerate(TASKS):
+        # Half of them only their creation has written: such rows take a way of their own.
+        write(store, entity_id(number), **(fields if number % 2 else {}))
+    for number, fields in enumerate(TASKS):
+        write(store, entity_id(number), **({} if number % 2 else fields))
+    store.close()
+    path = bench.folder / "a.db"
+    with apsw.Connection(str(path)) as file:
+        file.execute("UPDATE entity SET priority = NULL, due = NULL WHERE no % 3 = 0")
+    file.close()
+    store = bench.store("a", path)
+    with store.read() as snapshot:
+        refold_is_the_same(snapshot)
+        listed: list[EntityId] = []
+        while page := snapshot.states_in_order(
+            "task", order, removed=False, closed=True, after=listed[-1] if listed else None, limit=4
+        ):
+            listed += [name for name, _ in page]
+    assert listed == [entity_id(number) for number in _expected(order)]

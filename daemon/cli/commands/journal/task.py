@@ -17,7 +17,7 @@ from daemon.cli.framework.declaration import command, group, joined_words, pass_
 from daemon.cli.terminal.output import HUMAN, PLAIN
 from daemon.cli.translation import _
 from daemon.cli.views.journal.origins import origin_lines, origin_rows
-from daemon.cli.views.journal.tasks import in_order, task_line, task_list, task_page, task_row, task_rows
+from daemon.cli.views.journal.tasks import task_line, task_list, task_page, task_row, task_rows
 from daemon.cli.wording.dates import full_day_words
 from daemon.cli.wording.short_ids import SHORT_ID_CHARS_MIN
 from daemon.cli.wording.values import STATUS_STYLES
@@ -116,9 +116,11 @@ def list_command(
     """
     # A list shows one line per task; JSON is for programs, which receive everything.
     path = "/v1/task-lines" if output.form in (HUMAN, PLAIN) else "/v1/tasks"
-    answer = client.get_pages(path, {"all": everything, "removed": removed, **options})
-    if limit is not None and len(answer.json) > limit:
-        answer = ApiAnswer(in_order(answer.json)[:limit], answer.date)
+    # A whole list is sorted when it is here: of tasks that change their places meanwhile, pages in that order
+    # would leave some out.
+    order = None if limit is None else "priority"
+    query = {"all": everything, "removed": removed, "order": order, **options}
+    answer = client.get_pages(path, query, limit)
     output.write_answer(answer, task_list, task_rows)
     if not answer.json:
         output.write_remark(_nothing_listed_words(removed, narrowed=any(options.values())))

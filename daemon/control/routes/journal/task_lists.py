@@ -15,18 +15,20 @@ from daemon.journal.references.task_filters import TaskFilter, resolve_filter
 from daemon.journal.search import Found
 from daemon.journal.views import task_lines
 from daemon.journal.views.task_lines import TaskLine
+from store.fold.list_columns import ListOrder
 from store.snapshot import Snapshot
 
 QUERY_CHARS_MAX = 1000
 
 
 class Page(TaskFilter, frozen=True, forbid_unknown_fields=True):
-    """Which tasks: open ones, `all`, or instead the `removed` ones; a page of them, in order of making."""
+    """Which tasks: open ones, `all`, or instead the `removed` ones; a page of them, in an order."""
 
     all: bool = False
     removed: bool = False
     after: Annotated[str, Meta(max_length=32, description="The id of the last task of the page before.")] = ""
     limit: Annotated[int, Meta(ge=1, le=task_lines.PAGE_MAX)] = task_lines.PAGE_MAX
+    order: Annotated[ListOrder, Meta(description="What comes first.")] = ListOrder.OLDEST
 
 
 class SearchQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,6 +51,7 @@ def routes(human_input: HumanInput) -> list[Route]:
             after=query.after or None,
             limit=query.limit,
             wanted=resolve_filter(snapshot, query, human_input.due_day),
+            order=query.order,
         )
 
     return [

@@ -59,6 +59,7 @@ def routes(human_input: HumanInput, on_new_task: OnNewTask | None = None) -> lis
             after=query.after or None,
             limit=query.limit,
             wanted=resolve_filter(snapshot, query, human_input.due_day),
+            order=query.order,
         )
 
     text, task = "/v1/tasks", "/v1/tasks/{ref}"

@@ -168,15 +168,18 @@ def test_a_long_list_is_read_page_by_page_and_told_as_one(placet: Placet, contro
     assert [request.target for request in control.requests] == ["/v1/tasks", f"/v1/tasks?after={499:032x}"]
 
 
-def test_a_list_can_end_after_the_most_pressing(placet: Placet, control: FakeControl):
-    tasks = [examples.task(id=f"{moment:032x}", priority=f"P{3 - moment}", due=None) for moment in range(3)]
-    for path in (LIST, "GET /v1/tasks"):
-        control.answers(path, tasks)
-    assert [line.split("\t")[2] for line in placet("list", "--limit", "2", "--plain").out.splitlines()] == [
-        "P1",
-        "P2",
+def test_a_list_that_ends_after_the_most_pressing_asks_for_no_more(placet: Placet, control: FakeControl):
+    tasks = [examples.task(id=f"{moment:032x}", priority="P1", due=None) for moment in range(500)]
+    control.answers(LIST, tasks)
+    control.answers(LIST, tasks[:2])
+    assert len(placet("list", "--limit", "502", "--plain").out.splitlines()) == 502
+    control.answers("GET /v1/tasks", tasks[:1])
+    assert placet("list", "--limit", "1", "--json").json == tasks[:1]
+    assert [request.target for request in control.requests] == [
+        "/v1/task-lines?order=priority&limit=500",
+        f"/v1/task-lines?order=priority&after={499:032x}&limit=2",
+        "/v1/tasks?order=priority&limit=1",
     ]
-    assert [element["priority"] for element in placet("list", "--limit", "1", "--json").json] == ["P1"]
 
 
 def test_a_list_asks_for_no_more_than_it_shows(placet: Placet, control: FakeControl):
