@@ -50,7 +50,9 @@ class ControlServer:
         # Each route limits the size of its bodies itself.
         app = web.Application(middlewares=middlewares, client_max_size=0)
         for route in [*self_description.routes(events, routes), *routes]:
-            app.router.add_route(route.method, route.path, dispatch.handler(route))
+            # By itself, the router matches no braces, and names that people give may have them.
+            pattern = route.path.replace("{ref}", "{ref:[^/]+}")
+            app.router.add_route(route.method, pattern, dispatch.handler(route))
         runner = web.AppRunner(
             app,
             access_log=None,

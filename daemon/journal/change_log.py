@@ -200,10 +200,8 @@ def _operation_filter(
 
 def _replicas(snapshot: Snapshot, device: str) -> frozenset[ReplicaId]:
     """Return the replicas of the device of that name, or whose id begins so. Raises Refused for none."""
-    device_names = NameLookup(snapshot).read_device_names()
-    named_so = {
-        member for member, name in device_names.items() if comparison_key(name) == comparison_key(device)
-    }
+    device_names, key = NameLookup(snapshot).read_device_names(), comparison_key(" ".join(device.split()))
+    named_so = {member for member, name in device_names.items() if comparison_key(name) == key}
     wanted = named_so or {
         member for member in device_names if member.hex().startswith(device.strip().lower() or "-")
     }

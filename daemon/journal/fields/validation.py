@@ -53,8 +53,13 @@ def checked_remark(text: str | None) -> str | None:
     return _line(text, sentence("a-remark", "a remark"), REASON_CHARS_MAX)
 
 
+def as_line(text: str) -> str:
+    """Return text as titles and names are stored: on one line, without blanks at its ends."""
+    return _BREAKS.sub(" ", text).strip()
+
+
 def _line(text: str, noun: Sentence, chars_max: int) -> str:
-    line = _BREAKS.sub(" ", text).strip()
+    line = as_line(text)
     if not line:
         raise usage_error(sentence("cannot-be-empty", "{what} cannot be empty", what=noun))
     if len(line) > chars_max:

@@ -5,12 +5,11 @@ Never guesses: what could mean two things is refused with both of them named.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
 from typing import Annotated
 
 from msgspec import Meta
 
-from daemon.journal.fields.validation import CLOSED
+from daemon.journal.fields.validation import CLOSED, as_line
 from daemon.refusal import Candidate, RefusalCode, Refused, not_found_refusal, usage_error
 from daemon.text_comparison import comparison_key
 from store.fold.entity import Entity
@@ -163,7 +162,7 @@ def _by_title(snapshot: Snapshot, ref: str, removed: bool) -> list[Entity]:
 
     The last word may be the beginning of one.
     """
-    wanted = comparison_key(ref)
+    wanted = comparison_key(as_line(ref))
     if not wanted:
         raise usage_error(sentence("reference-empty", "a reference cannot be empty"))
     entities = WordSearch(snapshot).tasks_titled(ref, TITLES_MAX, removed=removed)
@@ -190,14 +189,15 @@ def open_task_titled(snapshot: Snapshot, title: str, besides: EntityId | None = 
 
 
 def _by_letters(snapshot: Snapshot, ref: str, removed: bool) -> list[Entity]:
-    """Return the tasks of whose title `ref` is a part, be it inside a word. Reads every title."""
-    wanted = comparison_key(ref)
-    identifiers = (
-        identifier
-        for identifier, title in task_titles(snapshot, removed=removed)
-        if wanted in comparison_key(title)
-    )
-    return _existing_entities(snapshot, islice(identifiers, TITLES_MAX))
+    """Return the tasks titled `ref`, or else those of whose title it is a part, be it inside a word.
+
+    Reads every title.
+    """
+    wanted, exact, others = comparison_key(as_line(ref)), list[EntityId](), list[EntityId]()
+    for identifier, title in task_titles(snapshot, removed=removed):
+        if wanted in (key := comparison_key(title)):
+            (exact if key == wanted else others).append(identifier)
+    return _existing_entities(snapshot, (exact or others)[:TITLES_MAX])
 
 
 def _visible_or_removed(entities: Iterable[Entity], removed: bool) -> dict[EntityId, Entity]:

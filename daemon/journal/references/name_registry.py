@@ -68,7 +68,7 @@ class NameRegistry:
 
     def id_in_use(self, name: str) -> EntityId | None:
         """Return the id of what is called `name`, None if there is none."""
-        return self._find(comparison_key(name))
+        return self._find(comparison_key(validation.as_line(name)))
 
     def ids_to_use(self, names: Iterable[str]) -> list[EntityId]:
         """Return the ids of several names, each once."""

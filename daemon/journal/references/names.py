@@ -63,11 +63,12 @@ def find_named(snapshot: Snapshot, kind: NamedKind, ref: str, *, removed: bool =
     `removed` looks among those out of sight too, after those in sight. Raises Refused: usage, not_found,
     ambiguous if two have this name.
     """
+    key = _key(ref)
     for unseen in (False, True)[: 1 + removed]:
         matching_entities = [
             entity
             for entity in snapshot.entities(kind, removed=unseen)
-            if comparison_key(entity.text("name")) == comparison_key(ref)
+            if comparison_key(entity.text("name")) == key
         ]
         if len(matching_entities) == 1:
             return matching_entities[0]
@@ -83,7 +84,7 @@ def find_named(snapshot: Snapshot, kind: NamedKind, ref: str, *, removed: bool =
                 sentence("give-id-beginning", "give the beginning of an id"),
                 [entities.as_candidate(matching_entity) for matching_entity in matching_entities],
             )
-    if _BEGINNING.fullmatch(comparison_key(ref)) is None:
+    if _BEGINNING.fullmatch(key) is None:
         raise not_found_refusal(
             kind, ref, sentence("names-listed", "`{noun} list` shows their names", noun=kind)
         )
@@ -92,11 +93,12 @@ def find_named(snapshot: Snapshot, kind: NamedKind, ref: str, *, removed: bool =
 
 def ids_named(snapshot: Snapshot, kind: NamedKind, name: str) -> set[EntityId]:
     """Return all in sight that have this name: devices that renamed while apart may have made it two."""
-    return {
-        entity.id
-        for entity in snapshot.entities(kind)
-        if comparison_key(entity.text("name")) == comparison_key(name)
-    }
+    key = _key(name)
+    return {entity.id for entity in snapshot.entities(kind) if comparison_key(entity.text("name")) == key}
+
+
+def _key(ref: str) -> str:
+    return comparison_key(validation.as_line(ref))
 
 
 def label_allows_category(label: Entity, category: EntityId | None) -> bool:

@@ -24,7 +24,8 @@ def find_device(snapshot: Snapshot, ref: str, *, removed: bool = True) -> Member
     An id needs three hexadecimal digits at least. With `removed`, removed devices are found too, after the
     others. Raises Refused: not_found, ambiguous.
     """
-    reference = ref.strip()
+    # A name is stored with single blanks.
+    reference = " ".join(ref.split())
     members = member_records.read_members(snapshot).values()
     candidates = [member for member in members if removed or not member.removed]
     matching_members = [

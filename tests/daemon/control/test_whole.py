@@ -30,6 +30,7 @@ class Device:
         self.name = name
         self._paths = Paths(str(folder), str(folder), str(folder))
         make_folders(self._paths)
+        self.socket = self._paths.socket
 
     async def start(self) -> None:
         settings = Settings(
