@@ -26,7 +26,9 @@ UNSEEN = [
 SIGNS = [chr(code) for code in range(0x20, 0x7F) if not chr(code).isalnum()]
 WHOLE = ["{", "}", "\0", "/", "\\", "..", ".", "...", "../a", "a//b", "%2F", "%zz", "{ref}", "?a=b", "all"]
 PEOPLE = ["\U0001f469\u200d\U0001f469\u200d\U0001f467", "e\u0301\ufb01Aİß", " a ", "a  b", "a\tb", "c\r\nd"]
-NAMES = [f"<{'|'.join(few[at : at + 16])}>" for few in (UNSEEN, SIGNS) for at in range(0, len(few), 16)]
+NAMES = [
+    f"<{'|'.join(few[start : start + 16])}>" for few in (UNSEEN, SIGNS) for start in range(0, len(few), 16)
+]
 NAMES += WHOLE + PEOPLE
 
 
