@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 from playwright.sync_api import Page as BrowserPage
@@ -65,6 +66,20 @@ def signed_in(chromium: Browser, device: Device, **options: Any) -> Iterator[Tab
         yield Tab(context, sign_in_address(device))
     finally:
         context.close()
+
+
+@contextmanager
+def unscripted(chromium: Browser, device: Device) -> Iterator[BrowserPage]:
+    """Open a page in a browser profile of its own that runs no scripts, and sign it in."""
+    address = urlsplit(sign_in_address(device))
+    with chromium.new_context(java_script_enabled=False) as context:
+        context.set_default_timeout(LIMIT_S * 1000)
+        page = context.new_page()
+        page.goto(address._replace(fragment="").geturl())
+        page.fill("#secret", address.fragment)
+        page.click("button")
+        page.wait_for_selector("#main h1")
+        yield page
 
 
 NOTE = "We need: two photos, the old passport and the form. It takes about 2 hours. Due 12 December 2026."

@@ -3,14 +3,11 @@
 Never looks at what a page says: a part that is hidden is not looked at either.
 """
 
-from collections.abc import Iterable
-from itertools import product
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-Theme = Literal["light", "dark"]
 WORD_CHARS_MAX: Final = 14
 """A longer word may be torn on a small screen, if there is no other way."""
 _SHAPE: Final = """(letters) => {
@@ -51,19 +48,6 @@ def axe_findings(page: Page, *rules: str) -> list[str]:
         options["runOnly"] = {"type": "rule", "values": rules}
     violations = axe.run(page, options=options).response["violations"]
     return [f"{finding['id']}: {finding['nodes'][0]['html']}" for finding in violations]
-
-
-def findings_in_every_look(page: Page, widths: Iterable[int], themes: Iterable[Theme]) -> list[str]:
-    """Return what axe-core finds on the page at each width in each theme, and where it is wider than that."""
-    findings = []
-    for width, theme in product(widths, themes):
-        page.set_viewport_size({"width": width, "height": 900})
-        page.emulate_media(color_scheme=theme)
-        found_here = axe_findings(page)
-        wide = page.evaluate("document.documentElement.scrollWidth")
-        found_here += [f"{wide} pixels wide"] if wide > width else []
-        findings += [f"{width} {theme}: {finding}" for finding in found_here]
-    return findings
 
 
 def faults_of_shape(page: Page) -> list[str]:

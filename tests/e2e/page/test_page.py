@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser
 
-from tests.support.browser import WEB, Tab, browser, propose, sign_in_address, signed_in
-from tests.support.devices import Device, MakeDevice
+from tests.support.browser import Tab, propose, sign_in_address, signed_in, unscripted
+from tests.support.devices import Device
 from tests.support.finger import Finger
 from tests.support.patience import LIMIT_S, wait_until
 
@@ -25,17 +25,6 @@ REQUESTS_MAX = 5
 NEWS_A_SECOND_MAX, NEWS_TOGETHER_MAX = 11, 60
 WEIGHT = """["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind))
     .reduce((sum, entry) => sum + entry.encodedBodySize, 0)"""
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as running:
-        yield running
-
-
-@pytest.fixture
-def laptop(device: MakeDevice) -> Device:
-    return device("laptop", **WEB)
 
 
 def open_count(device: Device) -> int:
@@ -144,19 +133,13 @@ def test_hostile_words_run_nothing(laptop: Device, chromium: Browser):
 def test_a_page_works_without_scripts(laptop: Device, chromium: Browser):
     propose(laptop, "Renew the passport")
     waiting = open_count(laptop)
-    context = chromium.new_context(java_script_enabled=False)
-    address = sign_in_address(laptop)
-    tab = context.new_page()
-    tab.goto(address.partition("#")[0])
-    tab.fill("#secret", urlsplit(address).fragment)
-    tab.click("button")
-    tab.click("button.yes >> nth=0")
-    assert "Confirmed" in tab.inner_text("#outcome")
-    assert open_count(laptop) == waiting - 1
-    tab.click("#outcome button")
-    assert "waits again" in tab.inner_text("#outcome")
-    assert open_count(laptop) == waiting
-    context.close()
+    with unscripted(chromium, laptop) as page:
+        page.click("button.yes >> nth=0")
+        assert "Confirmed" in page.inner_text("#outcome")
+        assert open_count(laptop) == waiting - 1
+        page.click("#outcome button")
+        assert "waits again" in page.inner_text("#outcome")
+        assert open_count(laptop) == waiting
 
 
 @contextmanager

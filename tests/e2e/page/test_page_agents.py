@@ -3,29 +3,18 @@
 Never repeats what tests/daemon/web asks without a browser.
 """
 
-from collections.abc import Iterator
+from urllib.parse import urljoin
 
 import pytest
 from playwright.sync_api import Browser
 
-from tests.support.browser import WEB, browser, propose, signed_in
+from tests.support.browser import propose, signed_in, unscripted
 from tests.support.control_requests import control
-from tests.support.devices import Device, MakeDevice
+from tests.support.devices import Device
 
 pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
 
 NAME = "Claude <b>"
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as running:
-        yield running
-
-
-@pytest.fixture
-def laptop(device: MakeDevice) -> Device:
-    return device("laptop", **WEB)
 
 
 def register(device: Device, name: str = NAME) -> str:
@@ -54,11 +43,7 @@ def test_a_program_is_let_in_by_keys_alone(laptop: Device, chromium: Browser):
 
 def test_a_rule_is_written_and_revoked_without_a_script(laptop: Device, chromium: Browser):
     laptop.do("agent", "add", "Claude")
-    with signed_in(chromium, laptop) as tab:
-        state, address = tab.page.context.storage_state(), tab.page.url
-    with chromium.new_context(java_script_enabled=False, storage_state=state) as context:
-        page = context.new_page()
-        page.goto(address)
+    with unscripted(chromium, laptop) as page:
         page.click("nav a[href='/permissions']")
         page.click("a[href='/rules']")
         page.click("#add summary")
@@ -76,11 +61,7 @@ def test_a_rule_is_written_and_revoked_without_a_script(laptop: Device, chromium
 
 def test_what_it_may_do_is_changed_without_a_script(laptop: Device, chromium: Browser):
     laptop.do("agent", "add", "Claude")
-    with signed_in(chromium, laptop) as tab:
-        state, address = tab.page.context.storage_state(), tab.page.url
-    with chromium.new_context(java_script_enabled=False, storage_state=state) as context:
-        page = context.new_page()
-        page.goto(address)
+    with unscripted(chromium, laptop) as page:
         page.click("nav a[href='/agents']")
         page.click("#others ~ ul a")
         page.fill("[name='limit/asks']", "3")
@@ -100,11 +81,8 @@ def test_what_it_may_do_is_changed_without_a_script(laptop: Device, chromium: Br
 
 def test_a_call_leads_to_what_it_proposed_without_a_script(laptop: Device, chromium: Browser):
     agent = propose(laptop, "Renew the passport")[0]["agent_id"]
-    with signed_in(chromium, laptop) as tab:
-        state, origin = tab.page.context.storage_state(), tab.page.evaluate("location.origin")
-    with chromium.new_context(java_script_enabled=False, storage_state=state) as context:
-        page = context.new_page()
-        page.goto(f"{origin}/agents/{agent}")
+    with unscripted(chromium, laptop) as page:
+        page.goto(urljoin(page.url, f"/agents/{agent}"))
         page.click("a[href$='?log=calls#log']")
         assert page.locator("#log ~ ul .why", has_text="→").count() > 1
         page.click("#log ~ ul a >> nth=0")

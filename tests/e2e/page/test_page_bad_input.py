@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.e2e.page.test_page_live import HIDES
-from tests.support.browser import WEB, browser, propose, signed_in
+from tests.support.browser import WEB, propose, signed_in
 from tests.support.control_requests import control, propose_as
 from tests.support.devices import Device, MakeDevice
 from tests.support.patience import LIMIT_S, wait_until
@@ -29,17 +29,6 @@ CLICKS_SOON = "(button) => void setTimeout(() => document.querySelector(button)?
 ITEMS = 200
 ITEMS_A_CALL = 20
 TASKS = 10_000
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as running:
-        yield running
-
-
-@pytest.fixture
-def laptop(device: MakeDevice) -> Device:
-    return device("laptop", **WEB)
 
 
 def origin_of(page: Page) -> str:

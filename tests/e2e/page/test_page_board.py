@@ -3,29 +3,16 @@
 Never repeats what tests/daemon/web asks without a browser.
 """
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Browser
 
-from tests.support.browser import WEB, browser, propose, signed_in
-from tests.support.devices import Device, MakeDevice
+from tests.support.browser import propose, signed_in
+from tests.support.devices import Device
 from tests.support.page_faults import axe_findings
 
 OWN_SCRIPT = """document.querySelector('script[src$="page.js"]').src"""
 
 pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as running:
-        yield running
-
-
-@pytest.fixture
-def laptop(device: MakeDevice) -> Device:
-    return device("laptop", **WEB)
 
 
 def test_a_task_is_moved_by_dragging_and_by_keys_alone(laptop: Device, chromium: Browser):

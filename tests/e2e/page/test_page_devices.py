@@ -3,27 +3,16 @@
 Never repeats what tests/daemon/web asks without a browser.
 """
 
-from collections.abc import Iterator
+from urllib.parse import urljoin
 
 import pytest
 from playwright.sync_api import Browser
 
-from tests.support.browser import WEB, Tab, browser, signed_in
+from tests.support.browser import WEB, Tab, signed_in, unscripted
 from tests.support.devices import Device, MakeDevice
 from tests.support.page_faults import axe_findings
 
 pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as running:
-        yield running
-
-
-@pytest.fixture
-def laptop(device: MakeDevice) -> Device:
-    return device("laptop", **WEB)
 
 
 @pytest.fixture
@@ -62,16 +51,11 @@ def test_two_browsers_pair_two_devices_in_place(laptop: Device, phone: Device, c
 
 def test_a_device_is_paired_without_scripts(laptop: Device, phone: Device, chromium: Browser):
     token = phone.do("pair", "--invite")["token"]
-    with signed_in(chromium, laptop) as tab:
-        context = chromium.new_context(
-            java_script_enabled=False, storage_state=tab.page.context.storage_state()
-        )
-        page = context.new_page()
-        page.goto(f"{tab.page.evaluate('location.origin')}/devices/pair")
+    with unscripted(chromium, laptop) as page:
+        page.goto(urljoin(page.url, "/devices/pair"))
         page.fill("#secret", token)
         page.click("[value=join]")
         assert "Joined phone" in page.inner_text("#outcome")
-        context.close()
 
 
 def test_the_journal_is_checked_in_place_and_without_scripts(laptop: Device, chromium: Browser):
@@ -84,15 +68,14 @@ def test_the_journal_is_checked_in_place_and_without_scripts(laptop: Device, chr
         tab.page.wait_for_selector("#check .good:has-text('Everything is intact.')")
         assert axe_findings(tab.page) == []
         assert tab.complaints == []
-        state, origin = tab.page.context.storage_state(), tab.page.evaluate("location.origin")
+        origin = tab.page.evaluate("location.origin")
         # A tab that followed a check of an earlier start of the daemon.
         open_page(tab, "/health/verify?job=1-1")
         laptop.stop()
         laptop.start()
         tab.page.goto(f"{origin}/health/verify?wait=1&job=1-1")
         tab.page.wait_for_selector("#check .fault:has-text('started again before the check ended')")
-    with chromium.new_context(java_script_enabled=False, storage_state=state) as context:
-        page = context.new_page()
+    with unscripted(chromium, laptop) as page:
         page.goto(f"{origin}/health")
         page.click("form[action='/health/verify'] button")
         page.wait_for_selector("#check .good:has-text('Everything is intact.')")

@@ -4,27 +4,20 @@ Never repeats what tests/daemon/web asks without a browser.
 """
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
-from tests.support.browser import WEB, Tab, browser, propose, signed_in
+from tests.support.browser import WEB, Tab, propose, signed_in
 from tests.support.control_requests import control
 from tests.support.devices import Device, MakeDevice, pair
+from tests.support.page_faults import axe_findings
 from tests.support.patience import LIMIT_S, wait_until
 
 HOUR_MS = 3_600_000
 
 pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as running:
-        yield running
 
 
 def estimate_of(device: Device, title: str) -> dict[str, Any]:
@@ -58,11 +51,6 @@ def open_details(tab: Tab, item: dict[str, Any]) -> None:
     tab.page.goto(f"{tab.page.evaluate('location.origin')}/reviews/{item['task_id']}")
 
 
-def axe_findings(tab: Tab) -> list[str]:
-    violations = Axe().run(tab.page).response["violations"]
-    return [f"{finding['id']}: {finding['nodes'][0]['html']}" for finding in violations]
-
-
 def test_a_stale_proposal_shows_all_sides_and_is_applied_all_the_same(device: MakeDevice, chromium: Browser):
     laptop = device("laptop", **WEB)
     item = estimate_of(laptop, "Renew the passport")
@@ -73,7 +61,7 @@ def test_a_stale_proposal_shows_all_sides_and_is_applied_all_the_same(device: Ma
         row = tab.page.locator(f"#i-{name} .sides")
         assert row.locator("thead th").all_inner_texts() == ["when it was proposed", "now", "proposed"]
         assert row.locator("td:not(:empty)").all_inner_texts() == ["nothing", "4 h", "2 h"]
-        assert axe_findings(tab) == []
+        assert axe_findings(tab.page) == []
         tab.page.click(f"#yes-{name}")
         tab.page.click("#outcome button:text('Apply it all the same')")
         tab.outcome("Confirmed")
@@ -108,7 +96,7 @@ def test_a_disputed_proposal_says_who_decided_what_and_a_key_settles_it(
         assert "rejected on phone" in words
         assert "too long" in words
         assert tab.page.locator(f"#i-{name} .sides td").all_inner_texts()[-1] == "2 h"
-        assert axe_findings(tab) == []
+        assert axe_findings(tab.page) == []
         tab.page.focus(f"#i-{name}")
         tab.page.keyboard.press("y")
         tab.outcome("Confirmed")
@@ -139,7 +127,7 @@ def test_a_disputed_permission_is_decided_again_with_a_choice(device: MakeDevice
         words = page.inner_text(f"#i-{name}")
         for part in ("permitted on laptop", "refused on phone", "ask her first", "ana@example.org"):
             assert part in words
-        assert axe_findings(tab) == []
+        assert axe_findings(tab.page) == []
         # A yes chooses anew: that of the first one is disputed with it.
         page.click("[value^='confirmed:']")
         assert page.evaluate("document.querySelector('input:invalid')?.name") == "option"

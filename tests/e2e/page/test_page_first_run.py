@@ -3,14 +3,14 @@
 Never repeats what tests/daemon/web asks without a browser.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
 from playwright.sync_api import Browser
 
 from daemon.formats.importing import FILE_BYTES_MAX
-from tests.support.browser import WEB, Tab, browser, signed_in
+from tests.support.browser import WEB, Tab, signed_in, unscripted
 from tests.support.devices import Device, MakeDevice
 from tests.support.page_faults import axe_findings
 
@@ -26,17 +26,6 @@ DROP = """([name, text]) => {
   }
 }"""
 READY = "document.querySelector('form[data-drop]').dataset.ready"
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as running:
-        yield running
-
-
-@pytest.fixture
-def laptop(device: MakeDevice) -> Device:
-    return device("laptop", **WEB)
 
 
 def drop(tab: Tab, name: str, text: str) -> None:
@@ -104,12 +93,11 @@ def test_a_file_that_is_too_large_is_told_before_it_is_sent(
         before = len(tab.asked)
         page.click("button:text('Look at this file')")
         assert [address for address in tab.asked[before:] if address.endswith("/import/file")] == []
-        state, origin = page.context.storage_state(), page.evaluate("location.origin")
-    plain = chromium.new_context(java_script_enabled=False, storage_state=state).new_page()
-    plain.goto(f"{origin}/import")
-    plain.set_input_files("[type=file]", large)
-    plain.click("button:text('Look at this file')")
-    plain.wait_for_selector("#toast :text('nothing was imported')")
+    with unscripted(chromium, laptop) as page:
+        page.goto(urljoin(page.url, "/import"))
+        page.set_input_files("[type=file]", large)
+        page.click("button:text('Look at this file')")
+        page.wait_for_selector("#toast :text('nothing was imported')")
 
 
 def test_a_long_import_shows_how_far_it_is(laptop: Device, chromium: Browser):
@@ -127,12 +115,9 @@ def test_a_long_import_shows_how_far_it_is(laptop: Device, chromium: Browser):
 def test_a_file_comes_in_without_scripts(laptop: Device, chromium: Browser, tmp_path: Path):
     list_file = tmp_path / "TODO.md"
     list_file.write_text(LIST)
-    with signed_in(chromium, laptop) as tab:
-        origin, state = tab.page.evaluate("location.origin"), tab.page.context.storage_state()
-    page = chromium.new_context(java_script_enabled=False, storage_state=state).new_page()
-    page.goto(origin)
-    page.set_input_files("[type=file]", list_file)
-    page.click("button:text('Look at this file')")
-    page.wait_for_selector("#shown")
-    page.click("button:text('Import')")
-    page.wait_for_selector("#imported .good")
+    with unscripted(chromium, laptop) as page:
+        page.set_input_files("[type=file]", list_file)
+        page.click("button:text('Look at this file')")
+        page.wait_for_selector("#shown")
+        page.click("button:text('Import')")
+        page.wait_for_selector("#imported .good")

@@ -4,13 +4,11 @@ Never compares words: the catalogs are checked elsewhere. What axe-core finds do
 test_page_states.py asks it.
 """
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Browser
 
 from tests.e2e.page.test_page_agents import register
-from tests.support.browser import WEB, Tab, browser, propose, signed_in
+from tests.support.browser import WEB, Tab, propose, signed_in
 from tests.support.devices import Device, MakeDevice
 
 pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
@@ -26,12 +24,6 @@ BROKEN_WORDS = """() => [...document.querySelectorAll("button")].flatMap((button
             return range.getClientRects().length > 1;
         }).map(([word]) => `broken: ${word}`)))"""
 IN_A_MONTH = {"de": "in 30 Tagen", "es": "en 30 días", "fr": "dans 30 jours", "ro": "peste 30 de zile"}
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as running:
-        yield running
 
 
 def faults_of(tab: Tab) -> list[str]:

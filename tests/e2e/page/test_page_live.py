@@ -3,12 +3,10 @@
 Never waits for a time to pass: what must not be fetched is looked for after what must.
 """
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Browser
 
-from tests.support.browser import WEB, Tab, browser, propose, signed_in
+from tests.support.browser import Tab, propose, signed_in
 from tests.support.devices import Device, MakeDevice, pair
 
 pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
@@ -17,17 +15,6 @@ HIDES = """(hidden) => {
     Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
     document.dispatchEvent(new Event("visibilitychange"));
 }"""
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as running:
-        yield running
-
-
-@pytest.fixture
-def laptop(device: MakeDevice) -> Device:
-    return device("laptop", **WEB)
 
 
 def open_page(tab: Tab, path: str) -> str:

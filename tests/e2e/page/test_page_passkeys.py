@@ -3,17 +3,16 @@
 Never repeats what tests/daemon/web asks without a browser.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from urllib.parse import urljoin
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, CDPSession
 
 from tests.e2e.page.test_page_permissions import ask, state_of
-from tests.support.browser import WEB, Tab, browser, propose, signed_in
+from tests.support.browser import Tab, propose, signed_in, unscripted
 from tests.support.devices import Device, MakeDevice, pair
 from tests.support.door_clients import speak
+from tests.support.page_faults import axe_findings
 from tests.support.patience import LIMIT_S, wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
@@ -26,17 +25,6 @@ OPTIONS = {
     "isUserVerified": True,
     "automaticPresenceSimulation": True,
 }
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as running:
-        yield running
-
-
-@pytest.fixture
-def laptop(device: MakeDevice) -> Device:
-    return device("laptop", **WEB)
 
 
 class Authenticator:
@@ -70,11 +58,6 @@ def status_of(device: Device, item: str) -> str:
     return next((decision["status"] for decision in decided if decision["item_id"] == item), "pending")
 
 
-def axe_findings(tab: Tab) -> list[str]:
-    violations = Axe().run(tab.page).response["violations"]
-    return [f"{finding['id']}: {finding['nodes'][0]['html']}" for finding in violations]
-
-
 def test_a_verdict_that_needs_a_passkey_counts_with_it_alone(
     device: MakeDevice, laptop: Device, chromium: Browser
 ):
@@ -85,7 +68,7 @@ def test_a_verdict_that_needs_a_passkey_counts_with_it_alone(
         authenticator = Authenticator(tab)
         add_passkey(tab)
         page.wait_for_selector(".items :text('Finger')")
-        assert axe_findings(tab) == []
+        assert axe_findings(tab.page) == []
         laptop.do("add", "Renew the passport")
         laptop.do("agent", "create", "passport")
         laptop.do("agent", "presence", "passport", "all", "passkey")
@@ -153,10 +136,7 @@ def test_a_further_passkey_needs_an_earlier_one_on_the_home_of_a_guarded_agent(
 
 
 def test_without_a_script_the_page_says_what_is_lacking(laptop: Device, chromium: Browser):
-    with signed_in(chromium, laptop) as tab:
-        state, origin = tab.page.context.storage_state(), tab.page.evaluate("location.origin")
-    with chromium.new_context(java_script_enabled=False, storage_state=state) as context:
-        page: Any = context.new_page()
-        page.goto(f"{origin}/passkeys")
+    with unscripted(chromium, laptop) as page:
+        page.goto(urljoin(page.url, "/passkeys"))
         assert "needs JavaScript" in page.content()
         assert not page.is_visible("form[data-makes] button")

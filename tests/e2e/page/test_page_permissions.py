@@ -3,26 +3,18 @@
 Never repeats what tests/daemon/web asks without a browser.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser
 
 from tests.e2e.programs.test_mcp import MAIL
-from tests.support.browser import WEB, browser, signed_in
+from tests.support.browser import WEB, signed_in, unscripted
 from tests.support.devices import Device, MakeDevice, pair
 from tests.support.door_clients import Call, speak
-from tests.support.page_faults import findings_in_every_look
 from tests.support.patience import LIMIT_S, wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as running:
-        yield running
 
 
 async def ask(call: Call) -> dict[str, Any]:
@@ -122,11 +114,7 @@ def test_without_a_script_an_ask_is_changed_and_decided(device: MakeDevice, chro
     laptop = device("laptop", **WEB)
     laptop.do("agent", "add", "Claude", "--scope", "none")
     name = speak(laptop, "legacy", ask)["ask_id"]
-    with signed_in(chromium, laptop) as tab:
-        state, origin = tab.page.context.storage_state(), tab.page.evaluate("location.origin")
-    with chromium.new_context(java_script_enabled=False, storage_state=state) as context:
-        page: Any = context.new_page()
-        page.goto(origin)
+    with unscripted(chromium, laptop) as page:
         page.click("a:text('Review details')")
         page.click(f"#e-{name} summary")
         page.locator(f"#e-{name} textarea").last.fill("bo@example.org")
@@ -136,19 +124,3 @@ def test_without_a_script_an_ask_is_changed_and_decided(device: MakeDevice, chro
         page.click("#outcome button")
         assert "Open again" in page.inner_text("#outcome")
     assert state_of(laptop, name) == "pending"
-
-
-def test_axe_finds_nothing_at_any_width_in_any_theme(device: MakeDevice, chromium: Browser):
-    laptop = device("laptop", **WEB)
-    laptop.do("agent", "add", "Claude")
-    with signed_in(chromium, laptop) as tab:
-        page, findings = tab.page, {}
-        page.goto(f"{page.evaluate('location.origin')}/permissions")
-        findings["nothing asked"] = findings_in_every_look(page, (360, 1440), ("light", "dark"))
-        speak(laptop, "legacy", ask)
-        page.wait_for_selector(".card")
-        findings["asked"] = findings_in_every_look(page, (360, 1440), ("light", "dark"))
-        page.click("a:text('Review details')")
-        page.click("summary:text('Change it first')")
-        findings["change it first"] = findings_in_every_look(page, (360, 1440), ("light", "dark"))
-    assert {state: faults for state, faults in findings.items() if faults} == {}

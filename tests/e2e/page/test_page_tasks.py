@@ -3,27 +3,16 @@
 Never repeats what tests/daemon/web asks without a browser.
 """
 
-from collections.abc import Iterator
+from urllib.parse import urljoin
 
 import pytest
 from playwright.sync_api import Browser, Route
 
-from tests.support.browser import NOTE, WEB, browser, propose, signed_in
+from tests.support.browser import NOTE, propose, signed_in, unscripted
 from tests.support.devices import Device, MakeDevice, pair
-from tests.support.page_faults import axe_findings, findings_in_every_look
+from tests.support.page_faults import axe_findings
 
 pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as running:
-        yield running
-
-
-@pytest.fixture
-def laptop(device: MakeDevice) -> Device:
-    return device("laptop", **WEB)
 
 
 def test_a_task_is_made_noted_and_finished_by_keys_alone(laptop: Device, chromium: Browser):
@@ -73,32 +62,16 @@ def test_a_task_of_another_device_appears_and_what_is_typed_stays(
 
 
 def test_tasks_work_without_scripts(laptop: Device, chromium: Browser):
-    with signed_in(chromium, laptop) as tab:
-        origin, state = tab.page.evaluate("location.origin"), tab.page.context.storage_state()
-    page = chromium.new_context(java_script_enabled=False, storage_state=state).new_page()
-    page.goto(f"{origin}/tasks/new")
-    page.fill("[name=title]", "Renew the passport")
-    page.fill("[name=due]", "some day")
-    page.click("button.main")
-    page.wait_for_selector("#e-new-due")
-    assert page.input_value("[name=title]") == "Renew the passport"
-    page.fill("[name=due]", "")
-    page.click("button.main")
-    page.wait_for_selector("h1 :text('Renew the passport')")
-
-
-def test_axe_finds_nothing_at_any_width_in_any_theme(laptop: Device, chromium: Browser):
-    with signed_in(chromium, laptop) as tab:
-        origin = tab.page.evaluate("location.origin")
-        tab.page.goto(f"{origin}/tasks")
-        findings = {"no tasks": findings_in_every_look(tab.page, (360, 1440), ("light", "dark"))}
-        propose(laptop, "Renew the passport")
-        laptop.do("check", "add", "passport", "Two photos")
-        ref = laptop.do("show", "passport")["id"]
-        for path in ("/tasks", "/tasks/new", f"/tasks/{ref}", f"/tasks/{ref}/timeline"):
-            tab.page.goto(f"{origin}{path}")
-            findings[path] = findings_in_every_look(tab.page, (360, 1440), ("light", "dark"))
-    assert {state: faults for state, faults in findings.items() if faults} == {}
+    with unscripted(chromium, laptop) as page:
+        page.goto(urljoin(page.url, "/tasks/new"))
+        page.fill("[name=title]", "Renew the passport")
+        page.fill("[name=due]", "some day")
+        page.click("button.main")
+        page.wait_for_selector("#e-new-due")
+        assert page.input_value("[name=title]") == "Renew the passport"
+        page.fill("[name=due]", "")
+        page.click("button.main")
+        page.wait_for_selector("h1 :text('Renew the passport')")
 
 
 def test_an_agent_is_made_watched_paused_and_woken_on_the_page(laptop: Device, chromium: Browser):

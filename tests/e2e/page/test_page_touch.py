@@ -4,14 +4,13 @@ Never compares words of the page: what came of a tap is asked of the daemon, and
 """
 
 import time
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.support.browser import WEB, browser, sign_in_address
+from tests.support.browser import WEB, sign_in_address
 from tests.support.control_requests import control
 from tests.support.devices import Device, MakeDevice
 from tests.support.finger import PHONE, Finger
@@ -55,12 +54,6 @@ NOTE_PROPOSES = 5
 CLOSES = {"confirmed", "rejected"}
 MAIL = {"to": "ana@example.org", "text": "See you"}
 DAY_MS = 24 * 3_600_000
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as running:
-        yield running
 
 
 class Walk:

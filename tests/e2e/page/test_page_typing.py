@@ -3,28 +3,17 @@
 Never repeats what tests/daemon/web asks without a browser.
 """
 
-from collections.abc import Iterator
+from urllib.parse import urljoin
 
 import pytest
 from playwright.sync_api import Browser
 
-from tests.support.browser import WEB, Tab, browser, sign_in_address, signed_in
-from tests.support.devices import Device, MakeDevice
+from tests.support.browser import Tab, sign_in_address, signed_in, unscripted
+from tests.support.devices import Device
 
 pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
 
 WORDS = "She answers on Monday.\nThen we post it."
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as running:
-        yield running
-
-
-@pytest.fixture
-def laptop(device: MakeDevice) -> Device:
-    return device("laptop", **WEB)
 
 
 def open_task(tab: Tab, ref: str) -> None:
@@ -157,28 +146,26 @@ def test_what_was_typed_counts_against_what_it_was_typed_on(laptop: Device, chro
 
 def test_forms_say_what_is_wrong_and_keep_what_was_typed_without_scripts(laptop: Device, chromium: Browser):
     ref = laptop.do("add", "Write to Ana")["id"]
-    with signed_in(chromium, laptop) as tab:
-        origin, state = tab.page.evaluate("location.origin"), tab.page.context.storage_state()
-    page = chromium.new_context(java_script_enabled=False, storage_state=state).new_page()
-    page.goto(f"{origin}/tasks/{ref}")
-    page.click("#edit summary")
-    page.fill("#f-edit [name=title]", "x" * 401)
-    page.fill("#f-edit [name=category]", "Post")
-    page.click("#f-edit button")
-    page.wait_for_selector("#e-edit-title :text('401 characters')")
-    assert page.input_value("#f-edit [name=title]") == "x" * 401
-    page.fill("#f-edit [name=title]", "Write to Bea")
-    page.click("#f-edit button")
-    page.wait_for_selector("h1 :text('Write to Bea')")
-    page.fill("[name=note]", WORDS)
-    laptop.do("task", "remove", ref)
-    page.click("#f-note button")
-    page.wait_for_selector("#gone")
-    assert page.input_value("#typed textarea") == WORDS
-    page.click("#f-restore button")
-    page.wait_for_selector("h1 :text('Write to Bea')")
-    assert page.input_value("[name=note]") == WORDS
-    page.click("#f-note button")
-    page.wait_for_selector(".item :text('Then we post it.')")
+    with unscripted(chromium, laptop) as page:
+        page.goto(urljoin(page.url, f"/tasks/{ref}"))
+        page.click("#edit summary")
+        page.fill("#f-edit [name=title]", "x" * 401)
+        page.fill("#f-edit [name=category]", "Post")
+        page.click("#f-edit button")
+        page.wait_for_selector("#e-edit-title :text('401 characters')")
+        assert page.input_value("#f-edit [name=title]") == "x" * 401
+        page.fill("#f-edit [name=title]", "Write to Bea")
+        page.click("#f-edit button")
+        page.wait_for_selector("h1 :text('Write to Bea')")
+        page.fill("[name=note]", WORDS)
+        laptop.do("task", "remove", ref)
+        page.click("#f-note button")
+        page.wait_for_selector("#gone")
+        assert page.input_value("#typed textarea") == WORDS
+        page.click("#f-restore button")
+        page.wait_for_selector("h1 :text('Write to Bea')")
+        assert page.input_value("[name=note]") == WORDS
+        page.click("#f-note button")
+        page.wait_for_selector(".item :text('Then we post it.')")
     task = laptop.do("show", ref)
     assert (task["category"], len(task["entries"])) == ("Post", 1)

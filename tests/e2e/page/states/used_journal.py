@@ -198,6 +198,8 @@ USED_STATES = [
         clicked(".acts .yes", "#outcome .refusal, #outcome .undo"),
     ),
     State("review-long", "/reviews/{long}"),
+    State("review-of-asks", "/reviews/{program}"),
+    State("review-of-asks-unfolded", "/reviews/{program}", unfolded),
     State("review-of-removed-task", "/reviews/{removed}", status=404),
     State("task", "/tasks/{passport}"),
     State("task-hostile", "/tasks/{hostile}"),
