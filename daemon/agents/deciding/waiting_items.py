@@ -74,8 +74,9 @@ class PendingItem(Struct, frozen=True, kw_only=True):
     dispute. A decision that sends `args_hash` back can apply nothing else. `subject` is the name of the
     checklist item or label, or null. `base` is what the agent saw, `current` what is there now, `proposed`
     what the item would write. Each is a value, or a map from field to value if there are several. `stale`:
-    `current` has changed since the agent saw it. `expires_soon`: it expires within a day unless somebody
-    decides. `notes` is what the notes of the task say of it, null if they cannot tell. Times are ISO 8601 in
+    `current` has changed since the agent saw it. `expires_at` is null if a person decided on it, deferred or
+    reopened it: it expires no more. `expires_soon`: it expires within a day unless somebody decides.
+    `notes` is what the notes of the task say of it, null if they cannot tell. Times are ISO 8601 in
     UTC. `question` is given if the item is an answer to a question of the agent: its answers are listed one
     after the other. `presence` is what a verdict needs in order to count: `any`, `other_device` than the
     agent's, or `passkey`; not `counts_here`: one on this device never does, since the agent works here.
@@ -104,7 +105,7 @@ class PendingItem(Struct, frozen=True, kw_only=True):
     disputed: bool
     stale: bool
     created_at: str
-    expires_at: str
+    expires_at: str | None
     expires_soon: bool = False
     notes: NoteEvidence | None = None
     question: AskedQuestion | None = None
@@ -289,7 +290,7 @@ def _pending_item(
         disputed=item.disputed,
         stale=staleness.is_stale(snapshot, state),
         created_at=iso_utc(min(occurrence.created_ms for occurrence in item.occurrences)),
-        expires_at=iso_utc(item.expires_ms),
+        expires_at=None if item.decisions else iso_utc(item.expires_ms),
         expires_soon=urgency.expires_soon(item, now_ms),
         question=_question(state),
         presence=presence_needed(item),

@@ -77,14 +77,14 @@ def proposed_set(snapshot: Snapshot, run_key: str, task: EntityId, now_ms: int) 
     born = sets[0].created
     made_ms = 0 if born is None else born.ms
     waits = any(item.state in _OPEN or item.disputed for item in items)
-    has_items = any(item.item is not None for item in items)
-    expires = [value for stored in sets if type(value := stored.value("expires_at")) is int]
+    proposals = [snapshot.item(id_from_text(item.item)) for item in items if item.item is not None]
+    expires_ms = [stored.expires_ms for stored in proposals if stored is not None and not stored.decisions]
     return ProposedSet(
         set=id_to_text(sets[0].id),
         task=None if sets[0].value("agent_id") == task else id_to_text(task),
-        state="pending" if waits else "decided" if has_items else "refused",
+        state="pending" if waits else "decided" if proposals else "refused",
         items=items,
-        expires_at=iso_utc(max(expires)) if waits and expires else None,
+        expires_at=iso_utc(max(expires_ms)) if waits and expires_ms else None,
         poll_after_ms=POLL_AFTER_MS if waits else None,
         made_at=iso_utc(made_ms),
         changed_at=iso_utc(max([made_ms, *_decided_ms(snapshot, items)])),

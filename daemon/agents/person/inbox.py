@@ -78,7 +78,7 @@ def in_order_of_urgency(
     soonest_by_task: dict[str, str] = {}
     for card in cards:
         for item in card.items:
-            if item.expires_soon:
+            if item.expires_soon and item.expires_at is not None:
                 soonest = soonest_by_task.get(card.task_id, item.expires_at)
                 soonest_by_task[card.task_id] = min(soonest, item.expires_at)
     soon = iso_utc(now_ms + SOON_MS)

@@ -227,7 +227,7 @@ class PendingItemJson(TypedDict, total=False):
     disputed: bool
     stale: bool
     created_at: str
-    expires_at: str
+    expires_at: str | None
     expires_soon: bool
     notes: NoteEvidenceJson | None
     question: AskedQuestionJson | None

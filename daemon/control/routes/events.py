@@ -194,7 +194,7 @@ class _ExpiryWatch:
         items, asks = await self._store.read(
             lambda snapshot: (list_expiring_items(snapshot, now_ms), list_expiring_asks(snapshot, now_ms))
         )
-        end_of_item = {item.item_id: item.expires_at for item in items}
+        end_of_item = {item.item_id: item.expires_at for item in items if item.expires_at is not None}
         end_of_ask = {id_to_text(ask.id): iso_utc(ask.not_after_ms) for ask in asks}
         new_items, new_asks = (
             [name for name in ends if name not in self._reported] for ends in (end_of_item, end_of_ask)

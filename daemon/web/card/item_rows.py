@@ -147,9 +147,8 @@ def card_of(card: InboxCard, now_s: float) -> Card:
     for item in card.items:
         by_kind.setdefault(kind_of(item), []).append(item)
     batches = [_batch(kind, by_kind[kind], now_s) for kind in KINDS if kind in by_kind]
-    waiting = [item for item in card.items if item.status == "pending"]
     oldest = min((item.created_at for item in card.items), default="")
-    soonest = min((item.expires_at for item in waiting), default=None)
+    soonest = min((item.expires_at for item in card.items if item.expires_at is not None), default=None)
     return Card(
         id=f"card-{card.task_id}-{card.agent_id[:8]}",
         task_id=card.task_id,

@@ -79,11 +79,15 @@ async def test_deferred_items_are_not_among_all(page: Page):
 
 async def test_a_verdict_can_be_taken_back(page: Page):
     (item,) = await page.propose(CHANGES[0])
-    button = (await page.ask("/")).forms()[f"confirmed {item}"]
+    before = await page.ask("/")
+    assert "· expires in" in before.text
+    button = before.forms()[f"confirmed {item}"]
     toast = (await page.ask("/", {"decide": button})).text.partition('id="outcome"')[2]
     shown = re.findall(r'name="shown" value="([^"]+)"', toast)
-    assert "1 change waits again" in (await page.ask("/", {"decide": "reopened", "shown": shown})).text
+    again = (await page.ask("/", {"decide": "reopened", "shown": shown})).text
+    assert "1 change waits again" in again
     assert await page.status_of(item) == "pending"
+    assert "expires" not in again.partition("<main")[2], "a person has spoken: it expires no more"
 
 
 async def test_a_reason_goes_along_with_a_rejection(page: Page):

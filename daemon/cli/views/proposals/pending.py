@@ -13,7 +13,7 @@ from daemon.cli.translation import _
 from daemon.cli.views.journal.agent_words import agent_quote_lines
 from daemon.cli.views.proposals.changes import diff_lines
 from daemon.cli.wording import terms
-from daemon.cli.wording.dates import parse_time_s, relative_future_time, relative_time
+from daemon.cli.wording.dates import relative_future_time, relative_time
 from daemon.cli.wording.proposals import (
     LACKS,
     item_marks,
@@ -142,15 +142,9 @@ def set_heading(item: PendingItemJson, display: Display) -> str:
         words.append(_("proposed {when}").format(when=relative_time(item["created_at"], display.now_s)))
     if item.get("status") == "expired":
         words.append(_("expired {when}").format(when=relative_time(item.get("expires_at"), display.now_s)))
-    elif item.get("status") != "deferred" and _is_ahead(item.get("expires_at"), display):
+    elif item.get("expires_at"):
         words.append(_("expires {when}").format(when=relative_future_time(item["expires_at"], display.now_s)))
     return f" {display.symbol('·')} ".join(words)
-
-
-def _is_ahead(moment: str | None, display: Display) -> bool:
-    """Return whether a time is still to come: what was reopened does not expire when its time is over."""
-    at_s = parse_time_s(moment)
-    return at_s is not None and (display.now_s is None or at_s > display.now_s)
 
 
 # -- what came of decisions -----------------------------------------------------------------------

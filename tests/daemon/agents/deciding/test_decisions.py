@@ -234,6 +234,7 @@ def test_a_reopened_item_does_not_expire(fleet: Fleet, a: Home, task: EntityId) 
     reject(a, item)
     fleet.now_ms += 8 * DAY_MS
     reopen(a, item)
+    assert [line.expires_at for line in waiting(a)] == [None]
     assert confirm(a, item).result is DecisionOutcome.APPLIED
 
 

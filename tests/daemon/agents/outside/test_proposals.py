@@ -17,7 +17,7 @@ from store.fold.verdicts import DecisionStatus
 from store.transaction import EntityWrite
 from syncproto.commit import AuthorKind
 from syncproto.ids import EntityId, id_from_text, id_to_text
-from tests.support.decision_verbs import commits, confirm, defer, reject, waiting
+from tests.support.decision_verbs import commits, confirm, defer, reject, reopen, waiting
 from tests.support.fleet import DAY_MS, Fleet, Home
 from tests.support.outside import ESTIMATE, added, proposed
 
@@ -64,6 +64,10 @@ def test_a_proposal_waits_on_every_device_until_a_person_decides(
         ("rejected", "The title is fine."),
     ]
     assert a.value(task, "estimate_minutes") == 90
+    assert result.expires_at is not None
+    reopen(a, item_of(result))
+    waits_for_ever = again(a, agent, result)
+    assert (waits_for_ever.state, waits_for_ever.expires_at) == ("pending", None)
 
 
 def test_what_a_person_edited_comes_back_edited(a: Home, agent: EntityId, task: EntityId) -> None:

@@ -30,7 +30,9 @@ def test_pending_shows_before_and_after_and_whose_words_they_are(placet: Placet,
         disputed=True,
         proposed={"title": "Design mockup"},
     )
-    other = examples.pending(item_id="c3" * 16, task_id=examples.OTHER, task_title="Other", status="deferred")
+    other = examples.pending(
+        item_id="c3" * 16, task_id=examples.OTHER, task_title="Other", status="deferred", expires_at=None
+    )
     control.answers("GET /v1/pending", [examples.pending(), other, added])
     control.answers(SHOW, examples.task())
     result = placet("pending")
