@@ -8,14 +8,14 @@ import os
 from pathlib import Path
 from typing import Final
 
+from store.file.errors import FREE_SOME_SPACE
 from store.sentence import Sentence, foreign_text, sentence
 
 READING_STILL_WORKS: Final = sentence("reading-still-works", "free some space; reading still works")
 
-_FREE_SOME_SPACE: Final = sentence("free-some-space", "free some space")
 _HINTS: Final = {
-    errno.ENOSPC: _FREE_SOME_SPACE,
-    errno.EDQUOT: _FREE_SOME_SPACE,
+    errno.ENOSPC: FREE_SOME_SPACE,
+    errno.EDQUOT: FREE_SOME_SPACE,
     errno.EROFS: sentence(
         "mounted-read-only",
         "its file system is mounted read-only: make it writable, or use another folder",

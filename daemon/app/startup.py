@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from daemon import config, paths
 from daemon.app import logs
@@ -21,13 +22,21 @@ from daemon.config import ConfigError
 from daemon.disk import os_error_sentences
 from daemon.paths import UMASK, Paths, UnsafeFolder
 from daemon.peers.transport.identity import IdentityError
-from store.file.errors import StoreError
+from store.file.errors import FREE_SOME_SPACE, StoreError
 from store.sentence import Sentence, sentence
 
+RESTART_S: Final = 10
+"""After how many seconds the units in `systemd/` start what has failed again."""
 END_WITHIN_S = 4.0
 """Less than a service manager gives before it kills, by what a busy machine takes to notice."""
 
 DONE, FAILED, USAGE, FORBIDDEN = 0, 1, 2, 7
+
+_ROOM_TO_START: Final = sentence(
+    "free-space-and-start",
+    "free some space, then start it again; the service is started again every {restart_s} s",
+    restart_s=RESTART_S,
+)
 
 
 def main(flags: Mapping[str, str] | None = None, welcome: Welcome | None = None) -> int:
@@ -49,12 +58,13 @@ def main(flags: Mapping[str, str] | None = None, welcome: Welcome | None = None)
     except PermissionError as fault:
         return _print_failure(FORBIDDEN, *os_error_sentences(fault))
     except (StoreError, IdentityError, CannotListen) as fault:
-        return _print_failure(FAILED, fault.sentence, fault.hint_sentence)
+        return _print_failure(FAILED, fault.sentence, _hint_at_start(fault.hint_sentence))
     except DataFolderInUse as fault:
         hint = sentence("stop-it-or-other-folder", "stop it first, or name another folder in PLACET_HOME")
         return _print_failure(FAILED, fault.sentence, hint)
     except OSError as fault:
-        return _print_failure(FAILED, *os_error_sentences(fault))
+        text, remedy = os_error_sentences(fault)
+        return _print_failure(FAILED, text, _hint_at_start(remedy))
 
 
 def _run_with_lock(local_paths: Paths, settings: config.Settings, welcome: Welcome | None) -> int:
@@ -92,6 +102,11 @@ def _end_in_time() -> None:
     timer = threading.Timer(END_WITHIN_S, os._exit, [DONE])
     timer.daemon = True
     timer.start()
+
+
+def _hint_at_start(hint: Sentence | None) -> Sentence | None:
+    """Return what a person can do about a daemon that did not start."""
+    return _ROOM_TO_START if hint is FREE_SOME_SPACE else hint
 
 
 def _print_failure(status: int, text: Sentence, hint: Sentence | None = None) -> int:

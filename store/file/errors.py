@@ -7,9 +7,11 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from store.sentence import Sentence, sentence
+
+FREE_SOME_SPACE: Final = sentence("free-some-space", "free some space")
 
 
 class StoreError(Exception):
@@ -58,7 +60,7 @@ class OldFormat(StoreError):
 class DiskFull(StoreError):
     """The file system has no room left; nothing was written."""
 
-    hint_sentence = sentence("free-space", "free some space; placet then continues by itself")
+    hint_sentence = FREE_SOME_SPACE
 
 
 class ReadOnlyDatabase(StoreError):

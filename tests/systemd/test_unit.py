@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from daemon.app.startup import RESTART_S
 from tests.support.patience import LIMIT_S
 from tests.support.source_tree import ROOT
 from tests.support.systemd import ISOLATED, SCRIPT, UNIT
@@ -44,6 +45,12 @@ def analyze(home: Path, *arguments: str | Path) -> subprocess.CompletedProcess[s
 def test_systemd_finds_no_fault_in_the_unit(tmp_path: Path, unit: Path) -> None:
     result = analyze(tmp_path, "verify", "--user", unit)
     assert (result.returncode, result.stdout + result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("unit", [UNIT, RELAY_UNIT], ids=lambda unit: unit.stem)
+def test_what_failed_is_started_again_for_ever_as_the_daemon_says(unit: Path) -> None:
+    lines = unit.read_text().splitlines()
+    assert {"Restart=on-failure", "StartLimitIntervalSec=0", f"RestartSec={RESTART_S}"} <= set(lines)
 
 
 @needs_systemd

@@ -144,7 +144,7 @@ def test_nothing_fits_at_the_start(disk: SmallDisk, started: Started):
     device.do("add", "Kept")
     device.stop()
     disk.fill()
-    would_not_start(device, 1, "no space left")
+    would_not_start(device, 1, "no space left", "then start it again", "every 10 s")
     disk.remove_filler()
     device.start()
     assert [task["title"] for task in device.do("list")] == ["Kept"]
