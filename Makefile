@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo up test quick cover check bench bench-peers door-clients inspect-door soak hostile notes try-model judge-model recipes histories teeth uses stored-uses man picture pictures look reference words shapes pins clean
+.PHONY: demo up test quick cover check bench bench-peers door-clients inspect-door soak hostile notes try-model judge-model recipes laws histories mailbox-histories teeth uses stored-uses man picture pictures look reference words shapes pins clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -87,6 +87,10 @@ recipes: $(VENV)/.dev $(RECIPES)/.installed ## the recipes of docs/guide/agents,
 
 histories: $(VENV)/.dev ## 20 000 histories of proposals and decisions on three devices, on all processors
 	@$(PY) -m tests.daemon.agents.histories
+
+laws: export HISTORIES := $(or $(HISTORIES),2000)
+laws: $(VENV)/.dev ## live through 2000 histories of a fleet of stores, with forks and with compaction
+	@$(PY) -m pytest -q -n2 tests/simulation/test_laws.py tests/simulation/test_compaction.py
 
 mailbox-histories: $(VENV)/.dev ## a million histories of devices that meet only in a mailbox, on all processors
 	@$(PY) -m tests.simulation.mailbox_history $(or $(COUNT),1000000)

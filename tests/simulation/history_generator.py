@@ -1,8 +1,8 @@
-"""Histories as Hypothesis draws them, how many and from which seed.
+"""Histories, how many and from which seed.
 
-Never draws from anything but Hypothesis: the same seed gives the same histories.
+Never draws from anything but the seed: the same seed gives the same histories, in the same order.
 
-`HISTORIES` and `SEED` change how many are drawn and which.
+`HISTORIES` and `SEED` change how many are drawn and which; `make laws` draws many.
 """
 
 import os
@@ -13,16 +13,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis import strategies as st
-
 from tests.simulation.fleet import SKEWS_MS, HistoryStep, StoreFleet
 from tests.simulation.mishaps import MISHAPS
 from tests.simulation.scenes import fork, scene
 
 SEED = int(os.environ.get("SEED", "11"))
 DEVICES = 3
-HISTORIES = int(os.environ.get("HISTORIES", "300"))
+HISTORIES = int(os.environ.get("HISTORIES") or 100)
+"""Of the fold's rules that `make teeth` takes away, history 34 of this seed misses the last; history 73 meets
+the last rule that must have been at work."""
 
 WEIGHTS_WITHOUT_FORKS = {
     "edit": 9, "label": 3, "child": 7, "note": 2, "delete": 2, "restore": 4, "agent": 2, "open page": 2,
@@ -68,30 +67,18 @@ def _step(weights: Mapping[str, int], dice: random.Random) -> HistoryStep:
 def for_each_history(weights: Mapping[str, int], judge: Judge, share: float = 1) -> None:
     """Let fleets live through the histories of this seed, and judge each.
 
-    Hypothesis draws one number a history: drawn step by step, most histories are variations of a few, and
-    the rare rules are never met. A history that fails is made short here, step by step.
+    Each is thrown by its number: drawn step by step by Hypothesis, most histories are variations of a few,
+    and the rare rules are never met. A history that fails is made short here, step by step.
     """
     count = max(1, int(HISTORIES * share))
     print(f"seed {SEED} (SEED), {count} histories (HISTORIES)")
-
-    @seed(SEED)
-    @settings(
-        max_examples=count,
-        deadline=None,
-        database=None,
-        phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(st.integers(0, 2**48))
-    def lived_through(number: int) -> None:
+    for number in range(count):
         history = random_history(weights, f"{SEED}/{number}")
         if _fails(history, judge):
             short = shortened(history, judge)
             print(f"the shortest that fails, on clocks {short.skews}:", *short.steps, sep="\n")
             _live(short, judge)
             raise AssertionError(f"a history that failed once only: {history}")
-
-    lived_through()
 
 
 def shortened(history: SimulatedHistory, judge: Judge) -> SimulatedHistory:

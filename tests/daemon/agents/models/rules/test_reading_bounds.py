@@ -6,6 +6,7 @@ Never measures a machine: time is measured by how much longer eight times as muc
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -14,7 +15,8 @@ from daemon.agents.models.rules.clauses import NOTE_CHARS_MAX
 from daemon.agents.models.rules.embedded_model import RulesModel, proposed_calls
 from daemon.agents.tools.model_interface import ChecklistItemView, LabelView, RunContext, ToolCall
 from tests.daemon.agents.models.rules.sample_notes import context
-from tests.support.growth import assert_linear
+from tests.support.all_failures import all_failures
+from tests.support.growth import GROWTH, assert_linear
 
 ITEMS = tuple(
     ChecklistItemView(f"{index:032x}", f"Write chapter {index} of the handbook", False, False, "user", None)
@@ -55,25 +57,28 @@ HOSTILE = (
     "l'",
     "i have to ",
     "i have to buy a, ",
-    "I have to buy a and b and Tom buys c. ",
     "ich muss den, ",
     "i still also really just ",
     "deadline moved to ",
     "deadline moved from monday to friday ",
     "Tom: ",
     "Tom Tom Tom Tom ",
-    "Tom: we need to call x\n",
     "[09:14] Tom: ",
-    "steps to reproduce\n- ",
     "a-",
     "[ ] ",
     "```\n",
     'rename it to "',
     "label number 1 ",
-    "- item number one of the list\n",
     "- [x] write chapter 1 of the handbook\n",
+)
+HOSTILE_SENTENCES = (
+    "I have to buy a and b and Tom buys c. ",
+    "Tom: we need to call x\n",
+    "- item number one of the list\n",
+    "steps to reproduce\n- ",
     "due by friday; takes about 2 hours, blocked by bob and done with chapter 1 of the handbook! ",
 )
+"""What takes long to read, in proportion: a quarter of the longest note tells as much."""
 
 
 def hostile(piece: str, chars: int, language: str | None = None) -> RunContext:
@@ -81,17 +86,27 @@ def hostile(piece: str, chars: int, language: str | None = None) -> RunContext:
     return replace(reported_context, labels=LABELS)
 
 
-@pytest.mark.parametrize("language", ["en", "de"])
-@pytest.mark.parametrize("piece", HOSTILE)
-def test_a_hostile_note_of_eight_times_the_length_is_read_in_about_eight_times_the_time(
-    piece: str, language: str
-) -> None:
+def assert_read_in_proportion(piece: str, language: str, *sizes: int) -> None:
+    calls = []
+
     def reading(chars: int) -> Callable[[], object]:
         note = hostile(piece, chars, language)
-        return lambda: proposed_calls(note)
+        return lambda: calls.append(len(proposed_calls(note)))
 
-    assert_linear(reading, 16 * 1024)
-    assert len(proposed_calls(hostile(piece, 128 * 1024, language))) <= 10
+    for size in sizes:
+        assert_linear(reading, size)
+    assert max(calls) <= 10
+
+
+def test_a_hostile_note_of_eight_times_the_length_is_read_in_about_eight_times_the_time() -> None:
+    whole, beyond_it, part = NOTE_CHARS_MAX // GROWTH, NOTE_CHARS_MAX // 2, NOTE_CHARS_MAX // (4 * GROWTH)
+    with all_failures() as case:
+        for language, piece in product(("en", "de"), HOSTILE):
+            with case(f"{language}: {piece[:40]!r}"):
+                assert_read_in_proportion(piece, language, whole, beyond_it)
+        for language, piece in product(("en", "de"), HOSTILE_SENTENCES):
+            with case(f"{language}: {piece[:40]!r}"):
+                assert_read_in_proportion(piece, language, part)
 
 
 async def test_many_long_notes_are_read_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
