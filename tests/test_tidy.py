@@ -239,27 +239,36 @@ def identifiers() -> frozenset[str]:
     return frozenset(result)
 
 
-@pytest.mark.parametrize("document", documents(), ids=str)
-def test_documents_name_files_that_exist(document: Path) -> None:
-    prose = re.sub(r"^```.*?^```", "", text_of(document), flags=re.MULTILINE | re.DOTALL)
-    paths = re.findall(r"`([\w.-]+(?:/[\w.*-]+)*(?:\.(?:py|md|sql|toml|service|txt|json)|/))`", prose)
-    names = [
-        name for name in paths if name not in READERS_FILES and "*" not in name and not exists(name, document)
+def prose_of(document: Path) -> str:
+    return re.sub(r"^```.*?^```", "", text_of(document), flags=re.MULTILINE | re.DOTALL)
+
+
+def test_documents_name_files_that_exist() -> None:
+    form = r"`([\w.-]+(?:/[\w.*-]+)*(?:\.(?:py|md|sql|toml|service|txt|json)|/))`"
+    assert not [
+        f"{document}: {name}"
+        for document in documents()
+        for name in re.findall(form, prose_of(document))
+        if name not in READERS_FILES and "*" not in name and not exists(name, document)
     ]
-    assert not names
 
 
-@pytest.mark.parametrize("document", documents(), ids=str)
-def test_documents_name_classes_and_functions_that_exist(document: Path) -> None:
-    prose = re.sub(r"^```.*?^```", "", text_of(document), flags=re.MULTILINE | re.DOTALL)
-    names = re.findall(r"`([A-Z]\w*\.(?!md)[a-z_]\w*|[a-z_]\w*(?:\.\w+)*\(\))`", prose)
-    called = [".".join(name.removesuffix("()").split(".")[-2:]) for name in names]
-    assert not [name for name in called if name not in identifiers()]
+def test_documents_name_classes_and_functions_that_exist() -> None:
+    form = r"`([A-Z]\w*\.(?!md)[a-z_]\w*|[a-z_]\w*(?:\.\w+)*\(\))`"
+    assert not [
+        f"{document}: {name}"
+        for document in documents()
+        for name in re.findall(form, prose_of(document))
+        if ".".join(name.removesuffix("()").split(".")[-2:]) not in identifiers()
+    ]
 
 
-@pytest.mark.parametrize("document", documents(), ids=str)
-def test_documents_name_no_line_of_a_file(document: Path) -> None:
-    assert not re.findall(r"\w+\.(?:py|sql|md):\d+", text_of(document))
+def test_documents_name_no_line_of_a_file() -> None:
+    assert not [
+        f"{document}: {line}"
+        for document in documents()
+        for line in re.findall(r"\w+\.(?:py|sql|md):\d+", text_of(document))
+    ]
 
 
 def test_documents_name_targets_that_make_knows() -> None:

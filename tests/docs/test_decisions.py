@@ -6,8 +6,7 @@ Never judges a decision.
 import re
 from pathlib import Path
 
-import pytest
-
+from tests.support.all_failures import all_failures
 from tests.support.source_tree import project_files, text_of
 
 FOLDER = Path("docs/decisions")
@@ -15,12 +14,14 @@ PARTS = ["Context", "Decision", "Consequences", "Rejected", "Where"]
 RECORDS = [path for path in project_files() if path.parent == FOLDER and path.name != "README.md"]
 
 
-@pytest.mark.parametrize("record", RECORDS, ids=lambda path: path.stem)
-def test_a_record_has_its_number_and_its_five_parts(record: Path) -> None:
-    text = text_of(record)
-    assert re.match(rf"# {int(record.name[:4])}\. \S", text)
-    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == PARTS
-    assert all(part.strip() for part in re.split(r"^## .*$", text, flags=re.MULTILINE)[1:])
+def test_a_record_has_its_number_and_its_five_parts() -> None:
+    with all_failures() as case:
+        for record in RECORDS:
+            with case(record):
+                text = text_of(record)
+                assert re.match(rf"# {int(record.name[:4])}\. \S", text)
+                assert re.findall(r"^## (.*)$", text, re.MULTILINE) == PARTS
+                assert all(part.strip() for part in re.split(r"^## .*$", text, flags=re.MULTILINE)[1:])
 
 
 def test_the_numbers_run_from_one() -> None:

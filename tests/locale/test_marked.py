@@ -42,10 +42,13 @@ def _bare(node: ast.AST) -> Iterator[str]:
             yield from _bare(child)
 
 
-@pytest.mark.parametrize("name", catalogs.MODULES)
-def test_no_words_are_said_as_they_are_written(name: str):
-    texts = unmarked((catalogs.SOURCE / name).read_text(encoding="utf-8"))
-    assert set(texts) <= _TYPED
+def test_no_words_are_said_as_they_are_written():
+    assert not [
+        f"{name}: {text}"
+        for name in catalogs.MODULES
+        for text in unmarked((catalogs.SOURCE / name).read_text(encoding="utf-8"))
+        if text not in _TYPED
+    ]
 
 
 @pytest.mark.parametrize(
