@@ -13,7 +13,7 @@ from daemon.clock import Clock
 from daemon.peers.mailboxes.blob_reader import BlobStatus
 from daemon.peers.mailboxes.blob_writer import MailboxKnowledge
 from daemon.peers.mailboxes.bundle_file import BundleReader, BundleWriter
-from daemon.peers.mailboxes.carrier import Carrier, CarrierFault
+from daemon.peers.mailboxes.carrier import BadPlace, Carrier, CarrierFault, given_path
 from daemon.peers.mailboxes.mailboxes import Mailboxes
 from daemon.peers.mailboxes.visit import MailboxVisit
 from daemon.peers.roster.cache import RosterCache
@@ -60,16 +60,16 @@ class Bundles:
 
     async def write(self, file: str, device: str | None) -> WrittenBundle:
         """Write what all members, or one (by its name or the beginning of its id), lack. Raises Refused."""
-        recipients = self._recipients(device)
+        path, recipients = _path(file), self._recipients(device)
         async with self._turn:
             try:
-                if await asyncio.to_thread(Path(file).exists):
+                if await asyncio.to_thread(path.exists):
                     raise Refused(
                         RefusalCode.CONFLICT,
                         sentence("bundle-exists", "{file} exists already", file=file),
                     )
                 # A disk may turn out to be full as late as at the end of this block.
-                with files.replacement(file) as opened:
+                with files.replacement(path) as opened:
                     carrier = BundleWriter(opened)
                     visit = await self._visit(carrier, MailboxKnowledge())
                     await visit.write_for(recipients)
@@ -79,10 +79,10 @@ class Bundles:
 
     async def read(self, file: str) -> ReadBundle:
         """Take what a bundle brings. Raises Refused if the file is no bundle."""
-        mailbox_knowledge = MailboxKnowledge()
+        path, mailbox_knowledge = _path(file), MailboxKnowledge()
         async with self._turn:
             try:
-                visit = await self._visit(BundleReader(Path(file)), mailbox_knowledge)
+                visit = await self._visit(BundleReader(path), mailbox_knowledge)
                 report = await visit.read()
             except CarrierFault as fault:
                 raise _refusal(file, fault) from fault
@@ -119,6 +119,13 @@ class Bundles:
                 sentence("bundle-for-nobody", "no other device has published a key to seal to yet")
             )
         return with_keys
+
+
+def _path(file: str) -> Path:
+    try:
+        return given_path(file)
+    except BadPlace as fault:
+        raise usage_error(fault.sentence) from fault
 
 
 def _refusal(file: str, fault: OSError | CarrierFault) -> Refused:

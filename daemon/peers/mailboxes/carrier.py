@@ -4,6 +4,7 @@ Never knows what a blob is.
 """
 
 from collections.abc import Collection
+from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from store.sentence import Sentence, sentence
@@ -47,6 +48,22 @@ class BadPlace(ValueError):
     def __init__(self, message: Sentence) -> None:
         super().__init__(message.text)
         self.sentence = message
+
+
+def given_path(text: str) -> Path:
+    """Read the path of a file or folder that somebody gave. Raises BadPlace for one that no file can have.
+
+    It is absolute: the folder in which the daemon runs is not that of whoever asks.
+    """
+    if not text.startswith("/") or "\0" in text:
+        raise BadPlace(
+            sentence(
+                "path-malformed",
+                "{path!r} is no path of a file or folder: it begins with a / and has no NUL in it",
+                path=text[:80],
+            )
+        )
+    return Path(text)
 
 
 class ListedBlob(NamedTuple):

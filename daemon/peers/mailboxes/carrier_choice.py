@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from daemon.peers.mailboxes import relay
-from daemon.peers.mailboxes.carrier import BadPlace, Carrier, CarrierFault
+from daemon.peers.mailboxes.carrier import BadPlace, Carrier, CarrierFault, given_path
 from daemon.peers.mailboxes.folder import FolderCarrier, StuckWork
 from daemon.peers.mailboxes.jetstream import place as nats_places
 from daemon.peers.mailboxes.relay import RelayCarrier
@@ -42,9 +42,10 @@ class CarrierChoice:
 
     def check(self, stored: Mailbox, access: Access) -> None:
         """Check what a person gave for a new mailbox. Raises Refused."""
-        if stored.kind == "folder":
-            return
         try:
+            if stored.kind == "folder":
+                given_path(stored.place)
+                return
             where, is_safe = _where(stored)
         except BadPlace as fault:
             raise usage_error(fault.sentence) from fault

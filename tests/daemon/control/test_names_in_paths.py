@@ -113,3 +113,41 @@ async def test_what_has_a_name_is_found_by_it_whatever_is_in_it(laptop: Device):
             ]
 
     assert await asyncio.to_thread(walk) == []
+
+
+def refused_paths(client: Client) -> list[str]:
+    """Give paths that no file has in every field for a path; return what is not refused by name."""
+    given = [
+        ("/v1/bundles", lambda path: {"file": path}),
+        ("/v1/bundles/read", lambda path: {"file": path}),
+        ("/v1/mailboxes", lambda path: {"place": path, "name": "box"}),
+        (
+            "/v1/mailboxes",
+            lambda path: {
+                "place": f"tls://127.0.0.1:1/s?ca={percent_encode(path)}",
+                "name": "box",
+                "kind": "nats",
+                "secret": "s",
+            },
+        ),
+    ]
+    answers = [
+        (address, path, *client.ask("POST", address, body(path)))
+        for address, body in given
+        for path in ("\0", "/tmp/\0", "/tmp/a\0b", "here", "~/box", "../box", " /tmp")
+    ]
+    return [
+        f"{address} {path!r}: {status} {answer}"
+        for address, path, status, answer in answers
+        if status != 400
+        or answer["error"]["id"] != "path-malformed"
+        or path not in answer["error"]["params"]["path"]
+    ]
+
+
+async def test_a_path_that_no_file_has_is_refused_by_name_in_every_field(laptop: Device):
+    def walk() -> list[str]:
+        with opened_client(laptop) as client:
+            return refused_paths(client)
+
+    assert await asyncio.to_thread(walk) == []

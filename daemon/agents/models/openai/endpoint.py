@@ -225,7 +225,7 @@ def _key(settings: ServerSettings, environment: Mapping[str, str], table: str) -
         place = f"{table}.key_file"
         try:
             file = Path(settings.key_file).expanduser()
-        except RuntimeError as fault:  # there is no such user
+        except (RuntimeError, ValueError) as fault:  # there is no such user, or its name has a NUL
             raise ConfigError(_unreadable_key_file(place, settings.key_file, fault)) from None
         return _from_file(file, place, is_private=False), f"{place} ({file})"
     return "", ""

@@ -4,11 +4,10 @@ Never opens a connection.
 """
 
 import re
-from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-from daemon.peers.mailboxes.carrier import BadPlace
+from daemon.peers.mailboxes.carrier import BadPlace, given_path
 from daemon.peers.transport import addresses
 from store.sentence import sentence
 
@@ -58,6 +57,8 @@ def parse_place(text: str) -> NatsPlace:
     """Read `tls://HOST:PORT,HOST:PORT/STREAM?replicas=N&mib=N&ca=FILE`. Raises BadPlace."""
     try:
         place = _parse(text) if len(text) <= PLACE_CHARS_MAX and text.isprintable() else None
+    except BadPlace:
+        raise
     except ValueError:
         place = None
     if place is None:
@@ -84,10 +85,11 @@ def _parse(text: str) -> NatsPlace | None:
     files = {name: fields.pop(name, "") for name in _FILES}
     replicas = int(fields.pop("replicas", "1"))
     mib = int(fields.pop("mib", str(QUOTA_MIB)))
-    has_bad_file = any(file and not Path(file).is_absolute() for file in files.values())
+    for file in filter(None, files.values()):
+        given_path(file)
     has_half_a_key = bool(files["certificate"]) != bool(files["key"])
     has_files_in_vain = scheme != "tls" and any(files.values())
-    if fields or len(words) != len(dict(words)) or has_bad_file or has_half_a_key or has_files_in_vain:
+    if fields or len(words) != len(dict(words)) or has_half_a_key or has_files_in_vain:
         return None
     if replicas not in REPLICAS or not 0 < mib <= QUOTA_MIB_MAX:
         return None

@@ -115,7 +115,7 @@ def test_a_key_file_that_cannot_be_read_is_refused(tmp_path: Path):
         read_endpoint(settings(key_file=str(tmp_path)), {})
 
 
-@pytest.mark.parametrize("key_file", ["key\0", "~nobody-of-this-name/key", "k" * 5000])
+@pytest.mark.parametrize("key_file", ["key\0", "~no\0body/key", "~nobody-of-this-name/key", "k" * 5000])
 def test_a_key_file_whose_name_no_file_has_is_refused(key_file: str):
     with pytest.raises(ConfigError, match="cannot be read"):
         read_endpoint(settings(key_file=key_file), {})
