@@ -252,7 +252,9 @@ def _json_lines() -> Iterator[str]:
     yield from ("# JSON lines", GENERATED)
     yield (
         "`placet export jsonl` writes one JSON object per line: a `HeaderLine`, then an `EntityLine` "
-        "per entity in the order of ids, then an `EndLine`. `placet import jsonl` reads the same. An "
+        "per entity in the order of ids, then an `EndLine`. `placet import jsonl` reads the same. That is "
+        "the order of their 16 bytes, and not of the text form in which the lines write them: the text form "
+        "has the last bytes first. An "
         'id is `{"$id": …}`, other bytes are `{"$bytes": …}` in base64. A map of one key that begins '
         "with `$` is wrapped as `$map`. The kinds and their fields are in [journal.md](journal.md), "
         "and the reasons in "

@@ -17,6 +17,7 @@ from tests.vectors import (
     cases_semantics,
     cases_states,
     cases_wire,
+    known_folds,
 )
 
 FOLDER = Path(__file__).parent
@@ -58,6 +59,24 @@ def path(name: str) -> Path:
     return FOLDER / f"{name}.json"
 
 
-if __name__ == "__main__":
+def present_folds() -> dict[str, str]:
+    """Return a digest of each case of which devices have to agree on the outcome."""
+    return known_folds.outcomes({name: FILES[name]() for name in known_folds.FOLDED})
+
+
+def main() -> None:
+    """Write all files. A case that came to something else needs another protocol version first."""
     for file in FILES:
         path(file).write_text(text(file), "utf-8")
+    folds = present_folds()
+    if changed := known_folds.changed_cases(known_folds.read(), folds):
+        raise SystemExit(
+            f"under protocol version {known_folds.VERSION} these cases came to something else: "
+            f"{', '.join(changed)}. Raise the version, in PROTOCOL.md and syncproto/messages.py too, or give"
+            " a case with another input another name"
+        )
+    known_folds.FILE.write_text(known_folds.document(folds), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -21,7 +21,7 @@ from syncproto.errors import RemoteProtocolError
 from syncproto.vector_clock import Head
 from tests.support.counted_verdicts import counted_status
 from tests.support.model_chains import ModelChains
-from tests.vectors import generate, portable
+from tests.vectors import generate, known_folds, portable
 
 _any = msgspec.msgpack.Decoder()
 
@@ -39,6 +39,15 @@ def cases(name: str, *, ok: bool | None = None) -> Callable[[Any], Any]:
 @pytest.mark.parametrize("name", generate.FILES)
 def test_the_second_implementation_writes_the_same_file_again(name):
     assert generate.text(name) == generate.path(name).read_text("utf-8")
+
+
+def test_what_changes_a_fold_has_a_new_protocol_version():
+    known = known_folds.read()
+    assert (known["version"], known_folds.VERSION) == (messages.VERSIONS[-1],) * 2
+    assert not known_folds.changed_cases(known, generate.present_folds()), (
+        "raise the version: PROTOCOL.md §11"
+    )
+    assert known["cases"] == generate.present_folds(), "run `python -m tests.vectors.generate`"
 
 
 # -- ids, keys, stamps --------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ class UnknownMark(ValueError):
 
 
 class HeaderLine(Struct, frozen=True, forbid_unknown_fields=True):
-    """The first line."""
+    """The first line. `format` is always `placet-jsonl`, and `version` 1."""
 
     format: str
     version: int
