@@ -113,11 +113,12 @@ class ServerSettings(_Section, frozen=True):
 class ModelSettings(ServerSettings, frozen=True):
     """Who answers for an agent: `rules`, or a model at a server, with what a million tokens cost there.
 
-    Cached tokens cost as much as input if nothing is given. `extra` is a table that is sent with each request
-    as it stands, for what only this server knows. An answer may have `max_output_tokens` and take `timeout_s`
-    seconds. With `context_tokens` the task is cut to fit a model that reads no more than that. With
-    `fallback = "rules"`, the rules answer while the server is away or the budget is spent. Tasks of
-    `local_only_categories` are never sent to another machine: the rules answer for them.
+    Cached tokens cost as much as input if nothing is given. `extra` is a table that is sent with each
+    request as it stands, for what only this server knows. An answer may have `max_output_tokens` and take
+    `timeout_s` seconds. With `context_tokens` the task is cut to fit a model that reads no more than that.
+    With `fallback = "rules"`, the rules answer while the server is away, if nothing that it answers can be
+    used, or once the budget is spent. Tasks of `local_only_categories` are never sent to another machine:
+    the rules answer for them.
     """
 
     kind: Literal["rules", "openai"] = "rules"

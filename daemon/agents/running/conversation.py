@@ -28,6 +28,9 @@ from daemon.agents.tools.model_interface import (
     TokenUsage,
     ToolCall,
     ToolExchange,
+    all_refused,
+    anything_taken,
+    total_usage,
 )
 from daemon.agents.tools.short_ids import short_ids_of
 from daemon.agents.tools.table import UPDATE_REPORT, normalised_name
@@ -123,7 +126,8 @@ def _failure_reason(fault: Exception, timeout_s: float) -> str:
 async def _converse(conversation: _Conversation) -> None:
     """Take turns until the model has reported or calls nothing more; ask once for a report if it is missing.
 
-    No model is asked for an agent whose policy denies it every tool.
+    No model is asked for an agent whose policy denies it every tool. Raises AnswerFault if nothing that the
+    model called could be used.
     """
     tools = conversation.context.allowed_tools
     while tools and _may_continue(conversation.done):
@@ -135,6 +139,8 @@ async def _converse(conversation: _Conversation) -> None:
             conversation.context, instruction=ASK_FOR_REPORT, required_tool=UPDATE_REPORT
         )
         await _take_turn(conversation)
+        if conversation.done.calls and not anything_taken(conversation.context):
+            raise all_refused()
 
 
 def _may_continue(run_progress: RunProgress) -> bool:
@@ -152,7 +158,7 @@ async def _take_turn(conversation: _Conversation) -> bool:
     ask again would send everything once more.
     """
     turn, run_progress = await conversation.model.turn(conversation.context), conversation.done
-    run_progress.usage = _total_usage(run_progress.usage, turn.usage)
+    run_progress.usage = total_usage(run_progress.usage, turn.usage)
     run_progress.turns += 1
     if turn.answered_by:
         run_progress.model, run_progress.stood_in_because = turn.answered_by, turn.stood_in_because
@@ -161,12 +167,20 @@ async def _take_turn(conversation: _Conversation) -> bool:
         return False
     handled = turn.calls[: CALLS_MAX if run_progress.report_forced else CALLS_MAX - run_progress.calls]
     answered = await conversation.database.write(lambda tx: _record_turn(tx, conversation, turn, handled))
-    exchanges = tuple(ToolExchange(call, answer.text, run_progress.turns) for call, answer in answered)
+    exchanges = tuple(
+        ToolExchange(call, answer.text, run_progress.turns, _is_useless(answer)) for call, answer in answered
+    )
     conversation.context = replace(
         conversation.context, tool_exchanges=conversation.context.tool_exchanges + exchanges
     )
     reported = any(answer.tool == UPDATE_REPORT for _, answer in answered)
     return not reported or any(answer.has_refusal for _, answer in answered)
+
+
+def _is_useless(answer: ToolAnswer) -> bool:
+    """Return whether nothing of a call could be used; a report that is asked for anew is kept."""
+    is_kept = answer.tool == UPDATE_REPORT and answer.args is not None
+    return answer.outcome is CallOutcome.REFUSED and not is_kept
 
 
 def _record_turn(
@@ -205,12 +219,3 @@ def _with_word_on_language(conversation: _Conversation, answer: ToolAnswer) -> T
         f"Refused: write the report in the language of the task ({language}), and call {UPDATE_REPORT} again."
     )
     return replace(answer, text=text, outcome=CallOutcome.REFUSED)
-
-
-def _total_usage(first: TokenUsage, second: TokenUsage) -> TokenUsage:
-    return TokenUsage(
-        first.input + second.input,
-        first.output + second.output,
-        first.cached + second.cached,
-        first.reasoning + second.reasoning,
-    )

@@ -1,4 +1,4 @@
-"""A remote model with the rules behind it: for tasks that stay on this machine, and while the server is away.
+"""A remote model with the rules behind it: for tasks that stay here, and while the server gives no answer.
 
 Never asks both models in one run, and never lets a run begin anew that the remote model began.
 """
@@ -11,16 +11,18 @@ from daemon.agents.tools.model_interface import (
     Model,
     ModelFault,
     ModelTurn,
-    ModelUnavailable,
     RunContext,
     TaskWithheld,
+    anything_taken,
 )
 
 RUNS_REMEMBERED = 100
 
 
 class ModelWithStandIn:
-    """A model, and another one that answers in its place. `answers_outages`: also while it is away.
+    """A model, and another one that answers in its place.
+
+    `answers_outages`: also while its server is away, or gives answers from which nothing follows.
 
     The stand-in answers for tasks that the model must not see in any case.
     """
@@ -38,8 +40,10 @@ class ModelWithStandIn:
             await self._model.require_available(by_person=by_person)
 
     async def turn(self, context: RunContext) -> ModelTurn:
-        """Answer once: whoever answered first in a run answers to its end."""
-        if context.run_key in self._reasons and context.tool_exchanges:
+        """Answer once: whoever first had something taken in a run answers to its end."""
+        if not context.tool_exchanges:
+            self._reasons.pop(context.run_key, None)
+        if context.run_key in self._reasons:
             return await self._stand_in_turn(context, self._reasons[context.run_key])
         try:
             if self._answers_outages and not context.tool_exchanges:
@@ -47,11 +51,12 @@ class ModelWithStandIn:
             return await self._model.turn(context)
         except TaskWithheld as fault:
             return await self._stand_in_turn(context, str(fault))
-        except ModelUnavailable as fault:
+        except ModelFault as fault:
             # What the remote model proposed in earlier turns is kept by the run; the rules add nothing to it.
-            if not self._answers_outages or context.tool_exchanges:
+            if not self._answers_outages or anything_taken(context):
                 raise
-            return await self._stand_in_turn(context, str(fault))
+            # Calls that were all refused are no answer, so the stand-in begins.
+            return await self._stand_in_turn(replace(context, tool_exchanges=()), str(fault))
 
     async def _require_remote(self) -> None:
         """Raise ModelUnavailable while it is too early to ask the server again."""

@@ -21,7 +21,7 @@ def recover_arguments(written_arguments: str | dict[str, Any]) -> Arguments:
 
     Raises ArgumentFault if there is no object, or if the journal could not store it.
     """
-    arguments = written_arguments if isinstance(written_arguments, dict) else _object_in(written_arguments)
+    arguments = written_arguments if isinstance(written_arguments, dict) else find_object(written_arguments)
     if arguments is None:
         text = str(written_arguments)[:80]
         raise ArgumentFault(
@@ -33,8 +33,11 @@ def recover_arguments(written_arguments: str | dict[str, Any]) -> Arguments:
     return arguments
 
 
-def _object_in(text: str) -> dict[str, Any] | None:
-    """Return the first JSON object in the places in which models write it; None if there is none."""
+def find_object(text: str) -> dict[str, Any] | None:
+    """Return the first JSON object in the places in which models write it; None if there is none.
+
+    What is in it is not checked. Raises ArgumentFault for a text that is too long.
+    """
     if len(text) > TEXT_CHARS_MAX:
         raise ArgumentFault(
             sentence(

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
 
-from store.sentence import Sentence
+from daemon.agents.tools.table import UPDATE_REPORT
+from store.sentence import Sentence, sentence
 from syncproto.codec import Value
 
 
@@ -154,11 +155,15 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolExchange:
-    """A call of this run and its answer; calls of one answer of the model have the same `turn`."""
+    """A call of this run and its answer; calls of one answer of the model have the same `turn`.
+
+    `is_refused` is True if nothing of the call could be used.
+    """
 
     call: ToolCall
     answer: str
     turn: int = 0
+    is_refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +206,16 @@ class RunContext:
     writing_language: str = ""
 
 
+def may_report(context: RunContext) -> bool:
+    """Return whether the agent's policy leaves it its report, without which no answer is complete then."""
+    return not context.allowed_tools or UPDATE_REPORT in context.allowed_tools
+
+
+def anything_taken(context: RunContext) -> bool:
+    """Return whether anything that was called in this run so far could be used."""
+    return any(not exchange.is_refused for exchange in context.tool_exchanges)
+
+
 @dataclass(frozen=True, slots=True)
 class TokenUsage:
     """Tokens that a turn took; all are zero for a model that takes none."""
@@ -209,6 +224,16 @@ class TokenUsage:
     output: int = 0
     cached: int = 0
     reasoning: int = 0
+
+
+def total_usage(first: TokenUsage, second: TokenUsage) -> TokenUsage:
+    """Return what two answers took together."""
+    return TokenUsage(
+        first.input + second.input,
+        first.output + second.output,
+        first.cached + second.cached,
+        first.reasoning + second.reasoning,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +287,16 @@ class TaskWithheld(ModelFault):
 
 class AnswerFault(ModelFault):
     """The server gave an answer that cannot be used, or could not handle the request."""
+
+
+def all_refused() -> AnswerFault:
+    """Return the fault of a model that called nothing but what cannot be used."""
+    return AnswerFault(
+        sentence(
+            "model-calls-all-refused",
+            "nothing that the model called could be used; placet agent log says what was wrong",
+        )
+    )
 
 
 @runtime_checkable

@@ -31,7 +31,7 @@ def model_check(status: RemoteModelStatus) -> Check:
     if status.fault is not None:
         text = sentence(
             "model-in-trouble",
-            "{model} at {address} has not answered since {since}: {fault}",
+            "{model} at {address} has given no usable answer since {since}: {fault}",
             model=status.model,
             address=status.address,
             since=parameters["since"],

@@ -3,6 +3,7 @@
 Never trusts a name, an argument or a number, and never mends one: the registry refuses what it does not know.
 """
 
+import json
 import re
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -12,7 +13,12 @@ import msgspec
 from daemon.agents.models.openai.endpoint import KeyRedactor
 from daemon.agents.models.openai.prompt import EXTRA_KEY, THOUGHT_KEYS
 from daemon.agents.models.openai.text_calls import PROBE_TOOL, calls_in_text
-from daemon.agents.tools.argument_recovery import recover_arguments
+from daemon.agents.models.openai.unusable_answers import (
+    nothing_called,
+    require_model_message,
+    spoken_text,
+)
+from daemon.agents.tools.argument_recovery import find_object, recover_arguments
 from daemon.agents.tools.arguments import ArgumentFault
 from daemon.agents.tools.model_interface import (
     AnswerFault,
@@ -27,7 +33,9 @@ from store.sentence import sentence
 CALLS_MAX = 200
 USAGE_TOKENS_MAX = 1 << 40
 EXTRA_CHARS_MAX = 64 * 1024
-_THOUGHT = "</think>"
+_STREAM = re.compile(rb"(?:data|event|id|retry) ?:|:")
+_HALF_SIGN = re.compile("[\ud800-\udfff]")
+_FORM_FIELDS = frozenset({"actions", "observations", "report"})
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 
 
@@ -41,17 +49,25 @@ class _RawCall(NamedTuple):
 
 
 def parse_turn(body: bytes, number: int, redactor: KeyRedactor, *, by_tools: bool) -> ModelTurn:
-    """Read the answer of turn `number`. Raises AnswerFault or ModelMisconfigured if it is none."""
+    """Read the answer of turn `number`.
+
+    Raises NothingCalled for an answer without any call, AnswerFault or ModelMisconfigured if it is none. An
+    answer by schema that says that there is nothing to do is no fault, and has no call.
+    """
     answer = _object(body)
     message, ended = _message(answer)
     content = _text(message.get("content"))
-    raw_calls = _calls_by_tools(message, content) if by_tools else _calls_by_schema(content, ended)
+    raw_calls = _calls_by_tools(message, content) if by_tools else _calls_by_schema(content)
     calls = tuple(
-        _call(raw_call, number, index, redactor) for index, raw_call in enumerate(raw_calls[:CALLS_MAX])
+        _call(raw_call, number, index, redactor)
+        for index, raw_call in enumerate((raw_calls or [])[:CALLS_MAX])
     )
     if calls:
         calls = (replace(calls[0], server_thought=_thought_json(message, redactor)), *calls[1:])
-    return ModelTurn(_with_ids_apart(calls, number), redactor.redact_text(content), parse_usage(answer))
+    turn = ModelTurn(_with_ids_apart(calls, number), redactor.redact_text(content), parse_usage(answer))
+    if raw_calls is None:
+        raise nothing_called(turn, content, ended, by_tools=by_tools)
+    return turn
 
 
 def _text(content: object) -> str:
@@ -69,21 +85,26 @@ def _thought_json(message: dict[str, Any], redactor: KeyRedactor) -> str:
 
 
 def parse_answer_object(body: bytes, redactor: KeyRedactor) -> tuple[dict[str, Any], ModelTurn]:
-    """Read an answer that is one object: its fields, empty if it has none, and the turn without calls."""
+    """Read an answer that is one object: its fields, and the turn without calls. Raises as `parse_turn`."""
     answer = _object(body)
-    message, _ = _message(answer)
+    message, ended = _message(answer)
     content = redactor.redact_text(_text(message.get("content")))
-    return _object_in(content) or {}, ModelTurn((), content, parse_usage(answer))
+    turn = ModelTurn((), content, parse_usage(answer))
+    fields = _object_in(content)
+    if not fields:
+        raise nothing_called(turn, content, ended, by_tools=False)
+    return fields, turn
 
 
-def has_object(body: bytes) -> bool:
-    """Return whether an answer's words are a JSON object, as was asked. Raises as `parse_turn` does."""
+def answered_object(body: bytes) -> dict[str, Any] | None:
+    """Return the JSON object that an answer is in words; None if it is none. Raises as `parse_turn` does."""
     message, _ = _message(_object(body))
-    return _object_in(_text(message.get("content"))) is not None
+    return _object_in(_text(message.get("content")))
 
 
 def _object(body: bytes) -> dict[str, Any]:
-    if body.lstrip()[:1] == b"<":
+    start = body.lstrip()
+    if start[:1] == b"<":
         raise ModelMisconfigured(
             sentence(
                 "model-server-web-page",
@@ -91,36 +112,80 @@ def _object(body: bytes) -> dict[str, Any]:
                 " see what the server says",
             )
         )
-    try:
-        text = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise AnswerFault(sentence("model-answer-no-json", "the server's answer is no JSON")) from None
+    if not start:
+        raise AnswerFault(sentence("model-server-silent", "the server's answer has no content at all"))
+    text = _json_in(body)
+    if text is None and (_STREAM.match(start) or _is_in_pieces(start)):
+        raise AnswerFault(
+            sentence(
+                "model-answer-streamed",
+                "the server streamed its answer in pieces, which was not asked for: turn streaming off there,"
+                " or at the proxy before it",
+            )
+        )
+    if text is None:
+        raise AnswerFault(sentence("model-answer-no-json", "the server's answer is no JSON"))
     if not isinstance(text, dict):
         raise AnswerFault(sentence("model-answer-no-object", "the server's answer is no JSON object"))
     return text
 
 
+def _json_in(body: bytes) -> Any:
+    """Return an answer's JSON, None if it is none. One half of a sign that takes two becomes U+FFFD."""
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    try:
+        return _whole_signs(json.loads(body))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _whole_signs(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_whole_signs(key): _whole_signs(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_whole_signs(member) for member in value]
+    return _HALF_SIGN.sub("\ufffd", value) if isinstance(value, str) else value
+
+
+def _is_in_pieces(body: bytes) -> bool:
+    """Return whether there is more than one line, and the first is an object by itself."""
+    first, _, rest = body.partition(b"\n")
+    return bool(rest.strip()) and isinstance(_json_in(first), dict)
+
+
 def _message(answer: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return the message of the first choice, and why it ended there."""
+    """Return the message of the first choice that says anything, else of the first, and why it ended."""
     choices = answer.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    message = choice.get("message") if isinstance(choice, dict) else None
-    if not isinstance(choice, dict) or not isinstance(message, dict):
+    listed = [choice for choice in choices if isinstance(choice, dict)] if isinstance(choices, list) else []
+    messages = [choice.get("message") for choice in listed]
+    telling = (
+        index for index, message in enumerate(messages) if isinstance(message, dict) and _says(message)
+    )
+    index = next(telling, 0)
+    message = messages[index] if messages else None
+    if not isinstance(message, dict):
         raise AnswerFault(sentence("model-answer-no-message", "the server's answer holds no message"))
-    ended = str(choice.get("finish_reason") or "")
-    if ended == "content_filter" or message.get("refusal"):
-        raise AnswerFault(sentence("model-declined", "the model declined to answer"))
-    return message, ended
+    return message, require_model_message(listed[index], message)
+
+
+def _says(message: dict[str, Any]) -> bool:
+    return bool(message.get("tool_calls") or message.get("refusal") or _text(message.get("content")).strip())
 
 
 # -- calls --------------------------------------------------------------------------------------------
 
 
-def _calls_by_tools(message: dict[str, Any], content: str) -> list[_RawCall]:
-    """Return each native call, or the one that a small model wrote as text."""
+def _calls_by_tools(message: dict[str, Any], content: str) -> list[_RawCall] | None:
+    """Return each native call, or those that a small model wrote as text; None if there are none."""
     listed = message.get("tool_calls")
     if isinstance(listed, list) and listed:
         return [_native_call(listed_call) for listed_call in listed]
+    # As servers had it before there were several calls.
+    if isinstance(message.get("function_call"), dict):
+        return [_native_call({"function": message["function_call"]})]
     # Small models write their calls as JSON text in place of native ones.
     written = calls_in_text(content, frozenset({PROBE_TOOL}))
     if written:
@@ -129,7 +194,7 @@ def _calls_by_tools(message: dict[str, Any], content: str) -> list[_RawCall]:
     arguments = fields.get("arguments", fields.get("parameters"))
     if isinstance(fields.get("name"), str) and isinstance(arguments, dict | str):
         return [_RawCall(fields["name"], arguments)]
-    return []
+    return None
 
 
 def _native_call(listed_call: object) -> _RawCall:
@@ -139,14 +204,14 @@ def _native_call(listed_call: object) -> _RawCall:
     return _RawCall(function.get("name"), function.get("arguments"), call.get("id"), call.get(EXTRA_KEY))
 
 
-def _calls_by_schema(content: str, ended: str) -> list[_RawCall]:
-    """Return the calls of an answer by schema: its actions, then what it observed, then its report."""
+def _calls_by_schema(content: str) -> list[_RawCall] | None:
+    """Return the calls of an answer by schema: its actions, then what it observed, then its report.
+
+    None if the answer has nothing of the form that was asked for; a list without calls proposes nothing.
+    """
     fields = _object_in(content)
-    if fields is None:
-        if ended == "length":
-            raise AnswerFault(sentence("model-answer-cut-off", "the model's answer was cut off"))
-        # An answer in words proposes nothing, which is no fault.
-        return []
+    if fields is None or _FORM_FIELDS.isdisjoint(fields):
+        return None
     actions = fields.get("actions")
     raw_calls: list[_RawCall] = []
     for written_action in actions if isinstance(actions, list) else ():
@@ -156,13 +221,16 @@ def _calls_by_schema(content: str, ended: str) -> list[_RawCall]:
         raw_calls.append(_RawCall(RECORD_OBSERVATIONS, {"observations": fields["observations"]}))
     if isinstance(fields.get("report"), dict):
         raw_calls.append(_RawCall(UPDATE_REPORT, fields["report"]))
-    return raw_calls
+    return raw_calls if raw_calls or isinstance(actions, list) else None
 
 
 def _object_in(content: str) -> dict[str, Any] | None:
-    """Find the object of an answer in words; what a model thought aloud before it does not count."""
+    """Find the object of an answer in words; what a model thought aloud before it does not count.
+
+    Each call in it is checked by itself, so one that the journal cannot store costs none of the others.
+    """
     try:
-        return recover_arguments(content.rpartition(_THOUGHT)[2])
+        return find_object(spoken_text(content))
     except ArgumentFault:
         return None
 
@@ -170,7 +238,7 @@ def _object_in(content: str) -> dict[str, Any] | None:
 def _call(raw_call: _RawCall, number: int, index: int, redactor: KeyRedactor) -> ToolCall:
     redact_text = redactor.redact_text(raw_call.id) if isinstance(raw_call.id, str) else ""
     return ToolCall(
-        redactor.redact_text(raw_call.name) if isinstance(raw_call.name, str) else "",
+        redactor.redact_text(_whole_signs(raw_call.name)) if isinstance(raw_call.name, str) else "",
         _arguments(raw_call.arguments, redactor),
         redact_text if _ID.fullmatch(redact_text) else _made_id(number, index),
         _extra(raw_call.extra, redactor),
@@ -194,7 +262,7 @@ def _arguments(arguments: object, redactor: KeyRedactor) -> str | dict[str, Any]
     try:
         fields: dict[str, Any] = redactor.redact_json(recover_arguments(arguments))
     except ArgumentFault as fault:
-        return redactor.redact_text(arguments if isinstance(arguments, str) else str(fault))
+        return redactor.redact_text(_whole_signs(arguments) if isinstance(arguments, str) else str(fault))
     return fields
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from daemon.agents.models.openai.answer_parser import (
-    has_object,
+    answered_object,
     parse_answer_object,
     parse_turn,
     reported_usage,
@@ -22,11 +22,14 @@ from daemon.agents.models.openai.endpoint import Endpoint, RequestSettings
 from daemon.agents.models.openai.http_errors import PromptTooLong, RequestNotUnderstood
 from daemon.agents.models.openai.prompt import chat_messages
 from daemon.agents.models.openai.request_forms import (
+    CANARY_BYTES,
     FORMS_BY_MODE,
     PIECES_FORM,
     TOOLS_FORM,
     RequestForm,
     form_fields,
+    has_canary,
+    obeys_schema,
     pieces_request,
     probe_request,
     tools_as_text,
@@ -37,6 +40,7 @@ from daemon.agents.models.openai.sorting.note_pieces import pieces_of
 from daemon.agents.models.openai.sorting.piece_calls import calls_of_pieces, possible_kinds
 from daemon.agents.models.openai.text_calls import PROBE_TOOL
 from daemon.agents.models.openai.tool_schemas import may_repeat, offered_tools
+from daemon.agents.models.openai.unusable_answers import NothingCalled, nothing_called
 from daemon.agents.tools.budgets import estimated_tokens
 from daemon.agents.tools.model_interface import (
     AnswerFault,
@@ -49,6 +53,10 @@ from daemon.agents.tools.model_interface import (
     RunContext,
     TaskWithheld,
     TokenUsage,
+    all_refused,
+    anything_taken,
+    may_report,
+    total_usage,
 )
 from daemon.text_comparison import comparison_key
 from store.sentence import sentence
@@ -58,6 +66,12 @@ PROMPT_TOKENS_MAX = 60_000
 TOTAL_PER_ANSWER = 1.75
 """How long one turn may take, pauses and further tries included, for each second that an answer may take."""
 TASK_TOKENS_MIN = 250
+REFUSED_TURNS_MAX = 3
+"""How many turns in a row a model may call only what cannot be used, from the beginning of a run."""
+CALL_INSTEAD = (
+    "Words do nothing here. Call the tools for what newNotes ask for, and update_report last;"
+    " if they ask for nothing, call update_report alone."
+)
 
 
 def _patience(requests: RequestSettings) -> RetryPolicy:
@@ -154,18 +168,39 @@ class ChatCompletionsModel:
         if form == PIECES_FORM:
             return await self._sort_pieces(context)
         by_tools = form == TOOLS_FORM
+        taken = anything_taken(context)
+        turns = context.tool_exchanges[-1].turn if context.tool_exchanges else 0
+        is_over = not taken and may_report(context) and turns >= (REFUSED_TURNS_MAX if by_tools else 1)
+        if is_over and not context.required_tool:
+            raise all_refused()
         # An answer by schema contains all calls of the run at once: there is nothing more to ask for.
         if not by_tools and context.tool_exchanges and not context.required_tool:
             return ModelTurn(())
-        number = context.tool_exchanges[-1].turn + 1 if context.tool_exchanges else 1
         body = await self._ask_within_room(context, form)
         try:
-            return parse_turn(body, number, self._redactor, by_tools=by_tools)
+            return parse_turn(body, turns + 1, self._redactor, by_tools=by_tools)
+        except NothingCalled as fault:
+            if taken and not context.required_tool:
+                return fault.turn
+            if fault.in_words and not context.required_tool:
+                return await self._turn_after_words(context, fault.turn)
+            if not taken:
+                raise
         except AnswerFault:
-            if not context.required_tool:
+            if not (context.required_tool and taken):
                 raise
         # What was proposed before need not be lost because the last answer, a report, is none.
         return ModelTurn((), usage=reported_usage(body) or TokenUsage())
+
+    async def _turn_after_words(self, context: RunContext, in_words: ModelTurn) -> ModelTurn:
+        """Ask once more after an answer in words, the only way to say nothing if the agent may not report."""
+        if not may_report(context):
+            return in_words
+        turns = context.tool_exchanges[-1].turn if context.tool_exchanges else 0
+        again = replace(context, instruction=CALL_INSTEAD)
+        body = await self._ask_within_room(again, TOOLS_FORM)
+        turn = parse_turn(body, turns + 1, self._redactor, by_tools=True)
+        return replace(turn, usage=total_usage(in_words.usage, turn.usage))
 
     async def _sort_pieces(self, context: RunContext) -> ModelTurn:
         """Ask once what the pieces of the new notes are; code makes the calls, which are all of the run."""
@@ -175,6 +210,8 @@ class ChatCompletionsModel:
         kinds = [possible_kinds(context, piece) for piece in pieces]
         request = pieces_request(context, pieces, kinds, self._tag(context.run_key))
         fields, turn = parse_answer_object(await self._ask(request), self._redactor)
+        if not any(isinstance(fields.get(str(number)), dict) for number in range(1, len(pieces) + 1)):
+            raise nothing_called(turn, turn.text, "", by_tools=False)
         offered = offered_tools(context)
         calls = [call for call in calls_of_pieces(context, pieces, fields) if call.name in offered]
         return replace(turn, calls=tuple(calls))
@@ -327,15 +364,16 @@ class ChatCompletionsModel:
 
     async def _understands(self, form: RequestForm) -> bool:
         """Return whether the server answers in a form. Raises if it is away, or if key or name are wrong."""
+        canary = self._clock.randomness(CANARY_BYTES).hex()
         try:
-            body = await self._ask(probe_request(form))
+            body = await self._ask(probe_request(form, canary))
             if form != TOOLS_FORM:
-                return has_object(body)
+                return obeys_schema(form, answered_object(body), canary)
             turn = parse_turn(body, 0, self._redactor, by_tools=True)
         except PromptTooLong:
             # A question this short is too long only together with what the answer may have.
             return self._parameters.shorten_answer() and await self._understands(form)
         except AnswerFault:
             return False
-        # Some servers accept tools and ignore them: only a call shows that they are understood.
-        return any(call.name == PROBE_TOOL for call in turn.calls)
+        # Some servers accept tools and ignore them: only a call that could read its tool shows otherwise.
+        return any(call.name == PROBE_TOOL and has_canary(call.arguments, canary) for call in turn.calls)

@@ -3,7 +3,9 @@
 Never follows a redirect, asks the environment for a proxy or a header, reads without bound, or logs.
 """
 
+import codecs
 import logging
+import re
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, NamedTuple
 
@@ -18,6 +20,8 @@ ANSWER_BYTES_MAX = 2 << 20
 CONNECT_TIMEOUT_S = 10.0
 USER_AGENT = "placet"
 _LOGGERS = ("openai", "httpx2", "httpcore2")
+_PLAIN = frozenset({"", "identity"})
+_ENCODING = re.compile(r"[a-z0-9-]{1,16}")
 _KEPT = ("host", "content-type", "content-length", "transfer-encoding")
 
 
@@ -30,7 +34,11 @@ class HttpReply(NamedTuple):
 
 
 class AnswerTooLarge(Exception):
-    """An answer beyond the bound, or packed, so that its size cannot be known."""
+    """An answer beyond the bound."""
+
+
+class AnswerPacked(Exception):
+    """An answer that is packed, so that its size cannot be known; its words are how."""
 
 
 class ServerUnreached(ModelUnavailable):
@@ -81,10 +89,18 @@ class ChatClient:
             raise AnswerFault(
                 sentence(
                     "model-answer-too-large",
-                    "the server's answer is packed, or beyond {most} MiB",
+                    "the server's answer is beyond {most} MiB",
                     most=ANSWER_BYTES_MAX >> 20,
                 )
             ) from None
+        except AnswerPacked as packed:
+            unasked = sentence(
+                "model-answer-packed",
+                "the server packed its answer ({encoding}), which was not asked for:"
+                " turn compression off there, or at the proxy before it",
+                encoding=str(packed),
+            )
+            raise AnswerFault(unasked) from None
         except APIConnectionError as fault:
             raise _connection_failure(fault) from None
         except (OpenAIError, httpx2.HTTPError, httpx2.StreamError) as fault:
@@ -117,7 +133,7 @@ def silence_library_logs() -> None:
 
 
 def _reply(response: httpx2.Response) -> HttpReply:
-    return HttpReply(response.status_code, response.headers, response.content)
+    return HttpReply(response.status_code, response.headers, response.content.removeprefix(codecs.BOM_UTF8))
 
 
 def _connection_failure(fault: APIConnectionError) -> ModelUnavailable:
@@ -142,7 +158,7 @@ class _Guarded(httpx2.AsyncBaseTransport):
             self._own["Authorization"] = f"Bearer {endpoint.key}"
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request. The answer's body raises AnswerTooLarge if it is longer than the bound."""
+        """Send a request. The answer's body raises AnswerTooLarge or AnswerPacked if it must not be read."""
         assert (request.url.scheme, request.url.netloc) == (self._base.scheme, self._base.netloc)
         kept_headers = {name: request.headers[name] for name in _KEPT if name in request.headers}
         sent = httpx2.Request(
@@ -155,11 +171,12 @@ class _Guarded(httpx2.AsyncBaseTransport):
         answer = await self._inner.handle_async_request(sent)
         assert isinstance(answer.stream, httpx2.AsyncByteStream)
         # A small packed answer may unpack to any size. The request asked for none, so it is refused unread.
-        is_packed = answer.headers.get("content-encoding", "identity") != "identity"
+        encoding = answer.headers.get("content-encoding", "").strip().lower()
+        packed = "" if encoding in _PLAIN else encoding if _ENCODING.fullmatch(encoding) else "?"
         return httpx2.Response(
             answer.status_code,
             headers={name: value for name, value in answer.headers.items() if name != "content-encoding"},
-            stream=_Bounded(answer.stream, 0 if is_packed else ANSWER_BYTES_MAX),
+            stream=_Bounded(answer.stream, packed, is_read=not packed or answer.status_code == 200),
             extensions=answer.extensions,
         )
 
@@ -169,18 +186,26 @@ class _Guarded(httpx2.AsyncBaseTransport):
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """A body that raises AnswerTooLarge if it is longer than its bound."""
+    """A body that raises AnswerTooLarge beyond the bound, and AnswerPacked if `packed` says how it is.
 
-    def __init__(self, inner: httpx2.AsyncByteStream, bytes_max: int) -> None:
+    It is empty unless it `is_read`: of a packed refusal the status says enough.
+    """
+
+    def __init__(self, inner: httpx2.AsyncByteStream, packed: str, *, is_read: bool) -> None:
         self._inner = inner
-        self._bytes_max = bytes_max
+        self._packed = packed
+        self._is_read = is_read
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """Yield the body, piece by piece."""
         length = 0
+        if not self._is_read:
+            return
         async for piece in self._inner:
+            if self._packed:
+                raise AnswerPacked(self._packed)
             length += len(piece)
-            if length > self._bytes_max:
+            if length > ANSWER_BYTES_MAX:
                 raise AnswerTooLarge
             yield piece
 

@@ -15,6 +15,7 @@ from store.sentence import Sentence, sentence
 ERROR_CHARS_MAX = 4000
 _CODE = re.compile(r"[a-z][a-z0-9_.-]{2,47}")
 _NAME = re.compile(r"[a-z][a-z_]{2,40}")
+_NOT_THERE = frozenset({404, 410})
 _AGAIN = frozenset({408, 409, 429})
 _NOT_TAKEN = frozenset({400, 405, 413, 415, 422, 501})
 _TOO_LONG = (
@@ -37,7 +38,18 @@ _INVALID = (
     "requires --jinja",
     "does not support tools",
 )
-_NO_QUOTA = ("insufficient_quota", "billing", "credit balance")
+_NO_QUOTA = (
+    "insufficient_quota",
+    "billing",
+    "credit balance",
+    "insufficient balance",
+    "insufficient credit",
+    "more credits",
+    "payment required",
+)
+_PAYMENT_REQUIRED = 402
+_QUOTA_STATUSES = frozenset({400, 403, 429})
+"""What servers refuse with for want of money, beside the status that means it."""
 
 
 class PromptTooLong(AnswerFault):
@@ -74,9 +86,12 @@ def classify_refusal(status: int, body: bytes, redactor: KeyRedactor) -> ServerR
             ),
             may_retry=False,
         )
-    if status == 429 and any(sign in words for sign in _NO_QUOTA):
+    lacks_money = status in _QUOTA_STATUSES and any(sign in words for sign in _NO_QUOTA)
+    if status == _PAYMENT_REQUIRED or lacks_money:
         empty = sentence(
-            "model-no-quota", "the account at the server has no quota left ({codes})", codes=codes
+            "model-no-quota",
+            "the account at the server has no credit left: pay in there, or set another model ({codes})",
+            codes=codes,
         )
         return ServerRefusal(ModelMisconfigured(empty), may_retry=False)
     if status in _NOT_TAKEN or (status >= 500 and any(sign in words for sign in _INVALID)):
@@ -107,7 +122,7 @@ def _advice(status: int, codes: str) -> Sentence:
             "the server refused the key: see PLACET_MODEL_KEY and model.key_file ({codes})",
             codes=codes,
         )
-    if status == 404:
+    if status in _NOT_THERE:
         return sentence(
             "model-unknown",
             "the server knows no such model or address: see model.name and model.base_url ({codes})",
@@ -144,7 +159,7 @@ def status_within(body: bytes) -> int | None:
         return None
     try:
         text = msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     if not isinstance(text, dict) or not text.get("error") or text.get("choices"):
         return None

@@ -40,9 +40,10 @@ FORMS_BY_MODE: dict[RequestMode, tuple[RequestForm, ...]] = {
 }
 """What each mode of the settings allows, best first."""
 
-_ASK_READY = 'Say that you are ready: {"ready": true}'
-_CALL_READY = f"Call the tool `{PROBE_TOOL}` with ready = true. Do not answer in words."
-_NOTHING = {"type": "object", "properties": {"ready": {"type": "boolean"}}, "required": ["ready"]}
+CANARY_BYTES: Final = 6
+_CANARY: Final = "code"
+_ASK_READY = f'Answer with one JSON object. Its only field, "{_CANARY}", has the value that its schema names.'
+_CALL_READY = f"Call the tool `{PROBE_TOOL}` with the {_CANARY} that it takes. Do not answer in words."
 
 
 def form_fields(
@@ -112,15 +113,39 @@ def _value_in_words(schema: dict[str, Any]) -> str:
     return f" ({described})" if described else ""
 
 
-def probe_request(form: RequestForm) -> dict[str, Any]:
-    """Return a request, without any note, whose answer shows whether a server understands a form."""
+def probe_request(form: RequestForm, canary: str) -> dict[str, Any]:
+    """Return a request, without any note, whose answer shows whether a server understands a form.
+
+    The words do not tell the `canary`: only who was shown the schema, or is bound by it, can answer with it.
+    """
     words = _CALL_READY if form == TOOLS_FORM else _ASK_READY
     request = {"messages": [{"role": "user", "content": words}]}
+    # Some servers know only one of the two words for a value that is fixed.
+    value = {"type": "string", "const": canary, "enum": [canary]}
+    schema = {
+        "type": "object",
+        "properties": {_CANARY: value},
+        "required": [_CANARY],
+        "additionalProperties": False,
+    }
     if form != TOOLS_FORM:
-        return request | _response_format(form, _NOTHING)
-    ready = {"name": PROBE_TOOL, "description": "Say that you are ready.", "parameters": _NOTHING}
+        return request | _response_format(form, schema)
+    ready = {"name": PROBE_TOOL, "description": "Say that you are ready.", "parameters": schema}
     # As runs ask: some servers take a choice by name and refuse to let the model choose.
     return request | {"tools": [{"type": "function", "function": ready}], "tool_choice": "auto"}
+
+
+def has_canary(arguments: object, canary: str) -> bool:
+    """Return whether arguments or an answer have the value that only the schema tells."""
+    return isinstance(arguments, dict) and arguments.get(_CANARY) == canary
+
+
+def obeys_schema(form: RequestForm, answer: dict[str, Any] | None, canary: str) -> bool:
+    """Return whether an answer shows that a server understands a form by schema.
+
+    Many servers that know `json_object` bind to nothing but JSON. Its words describe the answer then.
+    """
+    return answer is not None and (form == OBJECT_FORM or has_canary(answer, canary))
 
 
 def pieces_request(

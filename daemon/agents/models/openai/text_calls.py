@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from daemon.agents.models.openai.unusable_answers import spoken_text
 from daemon.agents.tools.table import TOOLS, normalised_name
 
 PROBE_TOOL: Final = "ready"
 """The tool by which a server is tried; no run offers it."""
 TEXT_CHARS_MAX = 64 * 1024
-_THOUGHT = "</think>"
 _CALLS_MAX = 200
 _DECODER = json.JSONDecoder(strict=False)
 _DOUBLED = re.compile(r"\{\{(?=\s*\"(?:name|tool)\")")
@@ -33,7 +33,7 @@ def calls_in_text(text: str, extra_names: frozenset[str] = frozenset()) -> list[
     They may stand one after another, in a list, in fences or in tags, and with doubled braces, which the
     template of some models teaches them. `extra_names` are names to take beside those of the tools.
     """
-    spoken = text.rpartition(_THOUGHT)[2][:TEXT_CHARS_MAX]
+    spoken = spoken_text(text)[:TEXT_CHARS_MAX]
     calls: list[WrittenCall] = []
     for value in _values(_single_braces(spoken)):
         for member in value if isinstance(value, list) else [value]:

@@ -41,7 +41,7 @@ def test_trouble_is_told_before_money_with_what_to_do():
     troubled = WELL._replace(
         fault=foreign_text("the server refused the key (401)"), since_ms=0, spent=foreign_text("it is spent")
     )
-    words = "m at https://models.example/v1 has not answered since 1970-01-01T00:00:00.000Z: the server"
+    words = "m at https://models.example/v1 has given no usable answer since 1970-01-01T00:00:00.000Z: the "
     well, text, remedy = check_facts(remote_model.model_check(troubled))
     assert (well, remedy) == (False, remote_model.TROUBLE_REMEDY.text)
     assert text.startswith(words)

@@ -17,6 +17,8 @@ from daemon.agents.tools.model_interface import EntryView, RunContext, TaskView,
 from tests.daemon.agents.models.openai.fake_server import FakeChatServer, Step, fake_chat_server
 
 KEY = "sk-Kanarienvogel-0123456789"
+CANARY = "00" * 6
+"""What a schema asks for while a server is tried: chance is always the same here."""
 NOTE = "Geheimnisvolle Zimtschnecke"
 NOW = datetime(2026, 3, 9, 12, 0, tzinfo=UTC)
 REPORT = {"title": "Write the report", "tldr": "Half done."}

@@ -7,13 +7,15 @@ that servers really give, and the faults that they really have:
 
     calls(("update_report", {...}))     native tool calls        says("...")     an answer in words
     acts({...})                         one answer by schema     raw(b"...")     any bytes
+    obeys(step)                         the step, at a server that is bound by schemas
     refuses(429, code="...", after="1") an error                 leads_to(url)   a redirect (307)
     replays([...])                      what a real server answered once
     knows_only("tools", step)           the step, for requests in one form; a refusal for the others
     drips()  cuts()  floods()  packs()  answers that never end, break off, are huge, or are compressed
     echoes(...)                         what was sent, sent back: the key, the notes
 
-Once the script is used up the server has nothing more to call, which ends a run.
+Once the script is used up the server reports that there is nothing to do, or has nothing more to call,
+which ends a run.
 """
 
 import asyncio
@@ -72,7 +74,7 @@ class FakeChatServer:
         except ValueError:
             body = {}
         self.asked.append(ReceivedRequest(request.path, dict(request.headers), body))
-        step = self.script.pop(0) if self.script else self.always or says("Nothing more to do.")
+        step = self.script.pop(0) if self.script else self.always or _nothing_to_do(body)
         return await step(request)
 
     async def start(self, tls: ssl.SSLContext | None = None) -> None:
@@ -124,6 +126,18 @@ def acts(answer: dict[str, Any]) -> Step:
     return says(json.dumps(answer))
 
 
+def obeys(answer: Step) -> Step:
+    """Return a step of a server that is bound by schemas: it shows so when it is tried, and answers then."""
+
+    async def step(request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        schema = body.get("response_format", {}).get("json_schema", {}).get("schema", {})
+        code = schema.get("properties", {}).get("code")
+        return await (answer if code is None else acts({"code": code["const"]}))(request)
+
+    return step
+
+
 def raw(body: bytes, status: int = 200, content_type: str = "application/json", **headers: str) -> Step:
     async def step(request: web.Request) -> web.StreamResponse:
         del request
@@ -136,6 +150,15 @@ def raw(body: bytes, status: int = 200, content_type: str = "application/json", 
 def replays(recorded: list[dict[str, Any]]) -> list[Step]:
     """Return the steps of a real server that `try_model.py` recorded."""
     return [raw(fields["body"].encode(), fields["status"]) for fields in recorded]
+
+
+def _nothing_to_do(body: dict[str, Any]) -> Step:
+    """Return the answer of a model that finds nothing to do, in the form that it was asked in."""
+    report = {"tldr": "Nothing to do."}
+    if "tools" not in body:
+        return acts({"actions": [], "report": report})
+    is_later = any(message["role"] == "assistant" for message in body["messages"])
+    return says("Nothing more to do.") if is_later else calls(("update_report", report))
 
 
 # -- faults -------------------------------------------------------------------------------------------

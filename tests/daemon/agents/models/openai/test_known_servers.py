@@ -15,7 +15,7 @@ from daemon.agents.models.openai.endpoint import RequestSettings
 from daemon.agents.person import lifecycle
 from daemon.agents.tools.budgets import estimated_tokens
 from syncproto.ids import EntityId, id_to_text
-from tests.daemon.agents.models.openai.connected_model import REPORT
+from tests.daemon.agents.models.openai.connected_model import CANARY, REPORT
 from tests.daemon.agents.models.openai.fake_server import Step, acts, answers, call, calls, raw, refuses, says
 from tests.daemon.agents.models.openai.remote_runs import report_of, running
 from tests.support.decision_verbs import waiting
@@ -23,7 +23,7 @@ from tests.support.fleet import Home
 
 ESTIMATE = ("update_task_estimate", {"minutes": 90})
 REPORTED = ("update_report", REPORT)
-READY = calls(("ready", {"ready": True}))
+READY = calls(("ready", {"code": CANARY}))
 ACTIONS = acts({"actions": [{"tool": ESTIMATE[0], "arguments": ESTIMATE[1]}], "report": REPORT})
 SET = RequestSettings(0.2, 8192, None, None, {"top_k": 20})
 Body = dict[str, Any]
@@ -145,7 +145,7 @@ def vllm(body: Body) -> Step:
     if body.get("tool_choice") == "auto":
         words = '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'
         return refuses(400, kind="BadRequestError", message=words)
-    return acts({"ready": True}) if is_probe(body) else ACTIONS
+    return acts({"code": CANARY}) if is_probe(body) else ACTIONS
 
 
 def llama_cpp(body: Body) -> Step:
@@ -155,7 +155,7 @@ def llama_cpp(body: Body) -> Step:
     if body["max_tokens"] > 2048:
         words = "the request exceeds the available context size, try increasing it"
         return refuses(400, kind="exceed_context_size_error", message=words)
-    return acts({"ready": True}) if is_probe(body) else ACTIONS
+    return acts({"code": CANARY}) if is_probe(body) else ACTIONS
 
 
 @pytest.fixture

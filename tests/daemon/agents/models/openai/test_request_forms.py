@@ -33,21 +33,28 @@ from daemon.agents.tools.model_interface import (
 )
 from daemon.agents.tools.table import RECORD_OBSERVATIONS, UPDATE_REPORT
 from store.sentence import foreign_text
-from tests.daemon.agents.models.openai.connected_model import CONTEXT, KEY, REPORT, SteppedClock
+from tests.daemon.agents.models.openai.connected_model import (
+    CANARY,
+    CONTEXT,
+    KEY,
+    REPORT,
+    SteppedClock,
+)
 from tests.daemon.agents.models.openai.fake_server import (
     FakeChatServer,
     acts,
+    call,
     calls,
     cuts,
     fake_chat_server,
     knows_only,
+    obeys,
     raw,
     refuses,
-    says,
 )
 
 ESTIMATE = ("update_task_estimate", {"minutes": 90})
-READY = ("ready", {"ready": True})
+READY = ("ready", {"code": CANARY})
 REFUSED = refuses(500, message="1 validation error: literal_error")
 
 
@@ -132,7 +139,7 @@ async def test_what_was_remembered_goes_where_the_server_has_changed():
     async with fake_chat_server() as server:
         device = Device(server)
         device.memory.form_kept = "tools"
-        server.always = knows_only("json_schema", acts({"actions": [], "report": REPORT}))
+        server.always = knows_only("json_schema", obeys(acts({"actions": [], "report": REPORT})))
         assert (await device.started().turn(CONTEXT)).calls
         assert device.memory.form_kept == "json_schema"
 
@@ -233,7 +240,7 @@ async def test_refusals_and_servers_out_of_reach_cost_nothing():
 
 
 async def test_what_a_server_counts_beside_both_is_output():
-    body = {"choices": [{"message": {"content": "Done."}}]}
+    body = {"choices": [{"message": {"tool_calls": [call(*ESTIMATE)]}}]}
     usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 500}
     async with fake_chat_server(raw(json.dumps(body | {"usage": usage}).encode())) as server:
         device = Device(server, "tools")
@@ -282,7 +289,7 @@ async def test_a_server_is_left_alone_for_as_long_as_it_asks():
 
 
 async def test_a_server_that_answers_badly_is_not_away():
-    async with fake_chat_server(refuses(503), says("Hm."), raw(b"{")) as server:
+    async with fake_chat_server(refuses(503), calls(ESTIMATE), raw(b"{")) as server:
         device = Device(server, "tools")
         model = device.started()
         with pytest.raises(ModelUnavailable):

@@ -291,6 +291,7 @@ async def test_what_a_real_small_model_says_changes_nothing_unconfirmed(
 async def test_a_model_without_end_is_cut_after_ten_turns(a: Home, agent: EntityId):
     async with running(a, mode="actions") as (far, service):
         far.server.always = acts({"actions": [{"tool": "nonsense", "arguments": {}}] * 40})
-        await service.completed(agent, 1)
+        run = await ended(service, agent)
         assert len(far.server.asked) <= 2
-    assert waiting(a) == []
+    assert (run.status, waiting(a)) == (RunStatus.FAILED, [])
+    assert "nothing that the model called could be used" in run.error
