@@ -81,6 +81,18 @@ def test_what_took_long_is_written_down_begins_first_and_is_left_out_of_the_quic
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_the_end_says_how_many_quick_tests_had_no_time_to_begin(workers: str, tmp_path: Path):
+    in_time = "\n".join(run_pytest(tmp_path, workers, "--quick"))
+    assert re.search(r"^ +0 quick tests", in_time, re.MULTILINE)
+    assert "4 passed" in in_time
+    late = "\n".join(run_pytest(tmp_path, workers, "--quick", "--quick-s=0"))
+    assert re.search(r"^ +4 quick tests", late, re.MULTILINE)
+    assert re.search(r"^ +3 tests that take long", late, re.MULTILINE)
+    assert "passed" not in late
+
+
+@pytest.mark.slow
 def test_what_is_known_of_tests_that_did_not_run_stays_in_the_table(tmp_path: Path):
     other = "tests/test_other.py::test_it"
     tmp_path.joinpath("tests").mkdir()

@@ -6,15 +6,24 @@ Never puts together what may be apart: one test alone is the usual unit of work.
 import json
 import os
 import shutil
+import time
 from collections import defaultdict
 from collections.abc import Generator
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.support.nearness import changed_files, distances, files_of_room, module_texts
+
 SHARED_SCOPES = frozenset({"module", "package", "session"})
 QUICK, WRITE_DURATIONS = "--quick", "--write-durations"
+ROOM, QUICK_S = "--room", "--quick-s"
+QUICK_S_DEFAULT = 45.0
+"""After so long on its processor, a worker begins no quick test; a busy machine takes longer for as many."""
+LATE, LEFT_OUT = "late", "left_out"
+FAR = 1000
 DURATIONS = "tests/durations.json"
 """Seconds by test, of those that take long. A test that is not in it, or has a new name, counts as quick."""
 DURATION_S_MIN = 0.2
@@ -23,12 +32,18 @@ MEMORY_BYTES_MIN = 1 << 30
 """What must be free there, so that a run leaves room for others; containers often have much less."""
 SLOW_S = 2.0
 """What a test that is marked as slow takes if it is not in the table."""
+_NEAR = pytest.StashKey[dict[Path, int]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option of `make quick`, and the one that renews the table."""
     quick = f"leave out what takes {DURATION_S_MIN} s, and of each table all cases but the first and the last"
     parser.addoption(QUICK, action="store_true", help=quick)
+    limit = "seconds of the processor after which a worker begins no quick test; the nearest began first"
+    parser.addoption(QUICK_S, type=float, default=QUICK_S_DEFAULT, help=limit)
+    parser.addoption(
+        ROOM, default="", help="run only the tests of a folder or module, and of what imports it"
+    )
     write = (
         f"write into {DURATIONS} how long the tests of this run took; for a machine that does nothing else"
     )
@@ -37,6 +52,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Choose where quick tests write, and note how long tests take: workers report to this process."""
+    room = config.getoption(ROOM)
+    if room and not files_of_room(room):
+        raise pytest.UsageError(f"{room} is no folder or module of this tree")
+    if config.getoption(QUICK):
+        config.pluginmanager.register(_Quick(config.getoption(QUICK_S)))
     if hasattr(config, "workerinput"):
         return
     if config.getoption(WRITE_DURATIONS):
@@ -80,7 +100,30 @@ def pytest_collection_modifyitems(
     unit_s: dict[str, float] = defaultdict(float)
     for item in items:
         unit_s[unit_by_item[item]] += expected_s[item]
-    items.sort(key=lambda item: -unit_s[unit_by_item[item]])
+    near = _near(config)
+    items.sort(
+        key=lambda item: (
+            near.get(item.path.relative_to(config.rootpath), FAR),
+            -unit_s[unit_by_item[item]],
+        )
+    )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Read no test that is not of the room, if one is asked for."""
+    if not config.getoption(ROOM) or not collection_path.name.startswith("test_"):
+        return None
+    far = _near(config).get(collection_path.relative_to(config.rootpath), FAR)
+    return True if collection_path.is_file() and far > 1 else None
+
+
+def _near(config: pytest.Config) -> dict[Path, int]:
+    """Return how near the files are to the room, or to what changed; without either, all are alike."""
+    if _NEAR not in config.stash:
+        room, root = config.getoption(ROOM), config.rootpath
+        changed = files_of_room(room) if room else changed_files(root) if config.getoption(QUICK) else []
+        config.stash[_NEAR] = distances(module_texts(root), changed) if changed else {}
+    return config.stash[_NEAR]
 
 
 def _known_durations_s(table: Path) -> dict[str, float]:
@@ -117,6 +160,43 @@ def _group(item: pytest.Item) -> str:
     # What pytest and its plugins bring along has no folder, and costs nothing.
     shared = any(definition.scope in SHARED_SCOPES and definition.baseid for definition in definitions)
     return item.nodeid.partition("::")[0] if shared else ""
+
+
+class _Quick:
+    """Begins no further test when the time is over, and says how many were left."""
+
+    def __init__(self, limit_s: float) -> None:
+        self._limit_s = limit_s
+        self._late = self._left_out = 0
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self) -> bool | None:
+        if time.process_time() < self._limit_s:
+            return None
+        self._late += 1
+        return True
+
+    def pytest_deselected(self, items: list[pytest.Item]) -> None:
+        self._left_out += len(items)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput |= {LATE: self._late, LEFT_OUT: self._left_out}
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        output = getattr(node, "workeroutput", {})
+        self._late += output.get(LATE, 0)
+        self._left_out = max(self._left_out, output.get(LEFT_OUT, 0))
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        terminalreporter.section("left out here, and run by make test", "=")
+        terminalreporter.write_line(
+            f"{self._late:6} quick tests, farthest from what changed: the time was over"
+        )
+        terminalreporter.write_line(
+            f"{self._left_out:6} tests that take long, or are between the ends of a table"
+        )
 
 
 class _Durations:
