@@ -11,6 +11,7 @@ import msgspec
 from daemon.agents.deciding.decision_history import DecisionRecord
 from daemon.agents.tools.effects import args_hash
 from daemon.cli.translation import _
+from daemon.cli.wording.arguments import argument_words
 from daemon.cli.wording.dates import relative_time
 from daemon.cli.wording.proposals import LACKS, summary_words, verdict_words
 from daemon.cli.wording.values import in_quotation_marks
@@ -22,7 +23,10 @@ _CAN_BE_TAKEN_BACK: Final = frozenset({"confirmed", "rejected", "deferred"})
 
 @dataclass(frozen=True, slots=True)
 class DecisionRow:
-    """One decision. `shown` is "ID:HASH" if it can be taken back, else ""."""
+    """One decision. `argument` is how the agent argued over a person's tick.
+
+    `shown` is "ID:HASH" if it can be taken back, else "".
+    """
 
     id: str
     item_id: str
@@ -35,6 +39,7 @@ class DecisionRow:
     where: str
     reason: str
     edits: str
+    argument: list[str]
     marks: list[str]
     shown: str
 
@@ -68,6 +73,7 @@ def decision_row(record: DecisionRecord, now_s: float) -> DecisionRow:
         where=" · ".join(filter(None, [record.device_name, relative_time(record.at, now_s)])),
         reason=in_quotation_marks(record.reason) if record.reason else "",
         edits=edit_words(record.edited_args),
+        argument=argument_words(cast(Any, msgspec.to_builtins(record)), now_s),
         marks=marks,
         shown=f"{record.item_id}:{args_hash(record.tool, record.args).hex()}" if can_be_taken_back else "",
     )

@@ -14,6 +14,7 @@ import msgspec
 from daemon.agents.deciding.decision_history import DecisionRecord
 from daemon.cli.translation import _, ngettext
 from daemon.cli.wording import terms
+from daemon.cli.wording.arguments import argument_words
 from daemon.cli.wording.changes import NAMING_FIELDS, is_telling
 from daemon.cli.wording.dates import full_time_words, relative_time
 from daemon.cli.wording.proposals import summary_words, verdict_words
@@ -37,11 +38,12 @@ class Line(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """A decision in a row: the verdict, its tone, and the change that it is on."""
+    """A decision in a row: the verdict, its tone, its change, and how the agent argued for it."""
 
     verdict: str
     tone: str
     summary: str
+    argument: list[str]
 
 
 class Reference(NamedTuple):
@@ -105,7 +107,7 @@ def timeline_page(timeline: Timeline, records: Sequence[DecisionRecord], now_s: 
     for moment, drawn in zip(moments, drawing.rows, strict=True):
         apart = Counter(device_of[seq] for seq in moment.apart)
         about = [_reference(link, place, now_s) for link in links if link.later.seq == moment.seq]
-        decided = [_verdict(record) for record in records if record.seq == moment.seq]
+        decided = [_verdict(record, now_s) for record in records if record.seq == moment.seq]
         rows.append(
             _row(
                 moment,
@@ -147,10 +149,13 @@ def _reference(link: _Link, place: dict[int, int], now_s: float) -> Reference:
     return Reference(words, link.earlier.seq if link.earlier.seq in place else 0)
 
 
-def _verdict(record: DecisionRecord) -> Verdict:
+def _verdict(record: DecisionRecord, now_s: float) -> Verdict:
     fields = cast(Any, msgspec.to_builtins(record))
     return Verdict(
-        verdict_words(fields), _TONES.get(record.verdict, _PLAIN), summary_words(fields | {"question": None})
+        verdict_words(fields),
+        _TONES.get(record.verdict, _PLAIN),
+        summary_words(fields | {"question": None}),
+        argument_words(fields, now_s),
     )
 
 

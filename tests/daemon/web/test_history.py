@@ -9,7 +9,9 @@ from functools import partial
 import pytest
 
 from daemon.agents.deciding import decisions
-from syncproto.ids import id_from_text
+from store.transaction import EntityWrite, Transaction
+from syncproto.ids import EntityId, id_from_text, id_to_text
+from tests.daemon.control.routes.test_decisions import proposed
 from tests.daemon.web.conftest import CHANGES, Page
 
 
@@ -55,3 +57,39 @@ async def test_a_position_or_a_task_that_is_none_is_told(page: Page) -> None:
     assert (await page.ask(f"/decisions?task={'0' * 32}")).status == 404
     answer = await page.ask("/decisions")
     assert "Nothing was decided yet" in answer.text
+
+
+def _task_with_note(tx: Transaction, task: EntityId) -> tuple[EntityId, EntityId]:
+    """Give a task an item that a person left open, and a note; return both."""
+    checklist, item, note = tx.new_id(), tx.new_id(), tx.new_id()
+    tx.commit(
+        [
+            EntityWrite(checklist, "checklist", {"task_id": task, "title": "Todos", "position": "a"}),
+            EntityWrite(
+                item, "checklist_item", {"checklist_id": checklist, "title": "Tests", "position": "a"}
+            ),
+        ]
+    )
+    tx.commit([EntityWrite(item, "checklist_item", {"is_checked": False})])
+    tx.commit([EntityWrite(note, "entry", {"task_id": task, "text": "The tests are written."})])
+    return item, note
+
+
+async def test_how_an_agent_argued_over_a_tick_is_shown_beside_the_verdict_and_in_the_timeline(page: Page):
+    def tick(tx: Transaction) -> EntityId:
+        task = tx.new_id()
+        tx.commit([EntityWrite(task, "task", {"title": "Write", "status": "OPEN"})])
+        item, note = _task_with_note(tx, task)
+        reason = "The note of today says that the tests are written."
+        call = {"id": id_to_text(item), "isChecked": True, "rationale": "Done.", "reason": reason}
+        (change,) = proposed(
+            tx, "run", ("update_checklist_item", {**call, "evidenceIds": [id_to_text(note)]}), task=task
+        )
+        decisions.confirm(tx, id_from_text(change), via="cli")
+        return task
+
+    task = await page.store.write(tick)
+    for path in ("/decisions", f"/tasks/{id_to_text(task)}/timeline"):
+        text = (await page.ask(path)).text
+        assert "the agent says: “The note of today says that the tests are written.”" in text, path
+        assert "“The tests are written.”" in text, path

@@ -49,10 +49,13 @@ async def decisive(tmp_path: Path) -> AsyncIterator[Api]:
     await api.stop()
 
 
-def proposed(tx: Transaction, run_key: str, *calls: tuple[str, dict[str, Any]]) -> list[str]:
-    """Make a task, and the calls as a run of its agent; return the items, in order."""
-    task = tx.new_id()
-    tx.commit([EntityWrite(task, "task", {"title": f"Task of {run_key}", "status": "OPEN"})])
+def proposed(
+    tx: Transaction, run_key: str, *calls: tuple[str, dict[str, Any]], task: EntityId | None = None
+) -> list[str]:
+    """Make the calls as a run of the agent of a task, which is made unless it is named; return the items."""
+    if task is None:
+        task = tx.new_id()
+        tx.commit([EntityWrite(task, "task", {"title": f"Task of {run_key}", "status": "OPEN"})])
     desk = ToolCallHandler(
         RunIdentity(agent_id(task), task, run_key, tx.now_ms()), baseline_of(tx, task), ProposalLimits()
     )
