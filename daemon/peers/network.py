@@ -16,6 +16,7 @@ from daemon.peers.discovery.announcements import NearbyInviter
 from daemon.peers.discovery.mdns import DiscoveryStatus, MdnsDiscovery, log_task_fault
 from daemon.peers.exchange_days import ExchangeDays
 from daemon.peers.linking.devices import DeviceDirectory
+from daemon.peers.linking.exchange_faults import UPDATE_REMEDIES
 from daemon.peers.linking.link_registry import LinkRegistry
 from daemon.peers.linking.replication import Replication
 from daemon.peers.linking.synchronisation import Synchronisation
@@ -36,16 +37,17 @@ from daemon.peers.pairing.invitations import Invitations, Invited, JoinedDevice
 from daemon.peers.roster.cache import RosterCache
 from daemon.peers.roster.member_records import DEVICE_NAME_CHARS_MAX
 from daemon.peers.transport import addresses, network_interfaces
-from daemon.peers.transport.connector import Connector
+from daemon.peers.transport.connector import Connector, UnreachableReason
 from daemon.peers.transport.identity import Identity, certificate_device
 from daemon.peers.transport.limits import PeerLimits
 from daemon.peers.transport.listener import Listener
 from daemon.peers.transport.trust import ListenerTrust
 from daemon.peers.transport.wire import Wire
+from daemon.refusal import RefusalCode, Refused
 from daemon.timestamps import iso_utc
 from store.local import peer_records
 from store.local.exchange_days import ExchangeCounts
-from store.sentence import Sentence
+from store.sentence import Sentence, sentence
 from store.threads import StoreThreads
 from syncproto.ids import DeviceId
 
@@ -356,6 +358,7 @@ class PeerNetwork:
         self.replication.resume()
         inviter = certificate_device(outcome.certificate)
         await self._wait_for_first_link(inviter)
+        self._require_shared_version(inviter, outcome.host.name)
         return JoinedDevice(inviter.hex(), outcome.host.name)
 
     async def _leave_own_vault(self) -> None:
@@ -373,10 +376,28 @@ class PeerNetwork:
         watch = self.links.changed.watch()
         try:
             async with asyncio.timeout(self._limits.first_link_s):
-                while not any(link.peer == device for link in self.links.greeted_links()):
+                while self._version_fault(device) is None and not any(
+                    link.peer == device for link in self.links.greeted_links()
+                ):
                     await watch.wait_for_growth()
         except TimeoutError:
             log.warning("paired with a device, but there is no link to it yet", peer=device.hex()[:16])
+
+    def _version_fault(self, device: DeviceId) -> UnreachableReason | None:
+        """Return whether a device speaks only newer versions than this one, or only older ones."""
+        fault = self.links.faults.link_fault(device)
+        return fault.kind if fault is not None and fault.kind in UPDATE_REMEDIES else None
+
+    def _require_shared_version(self, device: DeviceId, name: str) -> None:
+        """Refuse to call a pairing done with which nothing can ever be exchanged. Raises Refused."""
+        if (kind := self._version_fault(device)) is not None:
+            text = sentence(
+                "joined-without-common-version",
+                "{device} speaks no version of the protocol that this device speaks: the two are paired,"
+                " and can exchange nothing",
+                device=name,
+            )
+            raise Refused(RefusalCode.FAILED, text, UPDATE_REMEDIES[kind])
 
     # -- between the parts ----------------------------------------------------------------------------
 

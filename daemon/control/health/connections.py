@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from daemon.control.health.check import Check, clocks_remedy, duration_sentence, make_check
 from daemon.peers.discovery.mdns import DiscoveryStatus
 from daemon.peers.linking.device_states import DeviceState
+from daemon.peers.linking.exchange_faults import UPDATE_REMEDIES
 from daemon.peers.transport.connector import UnreachableReason
 from store.sentence import Sentence, sentence, sentence_of_answer
 
@@ -24,12 +25,7 @@ LEFT_OUT_NAMED_MAX = 5
 _BROKEN = (UnreachableReason.TURNED_AWAY, UnreachableReason.ANOTHER)
 """What does not go away once the device is on and near again."""
 _REMEDIES = {
-    UnreachableReason.NEWER: sentence(
-        "install-newer-here", "it runs a newer version of Placet: install that one on this device, too"
-    ),
-    UnreachableReason.OLDER: sentence(
-        "install-newer-there", "it runs an older version of Placet: install this device's version there, too"
-    ),
+    **UPDATE_REMEDIES,
     UnreachableReason.FAULTY: sentence(
         "upgrade-or-remove",
         "install the newest version of Placet on both devices; if it lasts, remove the faulty device",

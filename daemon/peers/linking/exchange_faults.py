@@ -3,8 +3,8 @@
 Never keeps a fault once a later link works, and never counts a lost race before it is lost again.
 """
 
-from collections.abc import Container, Sequence
-from typing import NamedTuple
+from collections.abc import Container, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from daemon.peers.linking import goodbyes
 from daemon.peers.linking.goodbyes import CloseAsked, NoRoom, PeerLeft
@@ -14,6 +14,16 @@ from daemon.peers.transport.wire import ConnectionLost
 from store.sentence import Sentence, sentence
 from syncproto.errors import CommitsMissing, RemoteProtocolError, UnsupportedVersion
 from syncproto.ids import DeviceId
+
+UPDATE_REMEDIES: Final[Mapping[UnreachableReason, Sentence]] = {
+    UnreachableReason.NEWER: sentence(
+        "install-newer-here", "it runs a newer version of Placet: install that one on this device, too"
+    ),
+    UnreachableReason.OLDER: sentence(
+        "install-newer-there", "it runs an older version of Placet: install this device's version there, too"
+    ),
+}
+"""What to do about a device without a version in common, by whether its versions are newer or older."""
 
 
 class LinkFault(NamedTuple):

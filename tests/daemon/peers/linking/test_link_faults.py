@@ -4,7 +4,7 @@ Never waits by the clock: each wait is for something that happens, with a limit.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 import msgspec
@@ -16,10 +16,11 @@ from daemon.peers.linking.exchange_faults import ExchangeFaults, LinkFault, faul
 from daemon.peers.transport.connector import UnreachableReason
 from daemon.peers.transport.happy_eyeballs import FailedCall
 from daemon.peers.transport.wire import Wire
+from daemon.refusal import Refused
 from store.sentence import foreign_text
 from store.transaction import Transaction
-from syncproto import codec, messages
-from syncproto.errors import CommitsMissing, RemoteProtocolError
+from syncproto import codec, messages, session
+from syncproto.errors import CommitsMissing, RemoteProtocolError, UnsupportedVersion
 from syncproto.ids import DeviceId
 from syncproto.messages import Ack, Bye, Commits, Hello
 from syncproto.vector_clock import EMPTY_CLOCK
@@ -309,3 +310,27 @@ def test_only_commits_that_are_missing_here_may_be_a_race():
         UnreachableReason.FAULTY, "garbage"
     )
     assert fault_of_end(goodbyes.CloseAsked(goodbyes.PAUSED), None) is None
+
+
+@pytest.mark.parametrize(("spoken", "remedy"), [((9,), "install-newer-here"), ((1,), "install-newer-there")])
+async def test_devices_without_a_common_version_are_not_told_as_joined(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch, spoken: tuple[int, ...], remedy: str
+):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    invitation = await desk.token()
+    monkeypatch.setattr(session, "_require_shared_version", _stranger_to(spoken))
+    with pytest.raises(Refused) as refused:
+        await phone.peers.join(invitation)
+    assert refused.value.sentence.id == "joined-without-common-version"
+    assert refused.value.hint_sentence is not None
+    assert refused.value.hint_sentence.id == remedy
+
+
+def _stranger_to(spoken: tuple[int, ...]) -> Callable[[Sequence[int]], None]:
+    """Return a check of versions as it ends between two builds, of which the other one speaks these."""
+
+    def require(versions: Sequence[int]) -> None:
+        del versions
+        raise UnsupportedVersion(spoken, newer=max(spoken) > max(messages.VERSIONS))
+
+    return require
