@@ -279,8 +279,8 @@ def _report_of_now(snapshot: Snapshot, agent: Agent, task: Entity | None) -> dic
     if report is None or task is None:
         return report
     view = view_of_task(snapshot, task)
-    finished = (item.title for item in view.items if item.is_checked)
-    return with_current_facts(report, task_facts(view), finished)
+    ticks = ((item.title, item.is_checked) for item in view.items if not item.is_archived)
+    return with_current_facts(report, task_facts(view), ticks)
 
 
 def _paused_until(agent: Agent) -> str | None:

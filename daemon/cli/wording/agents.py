@@ -44,7 +44,7 @@ def report_age_words(agent: AgentJson) -> list[str]:
     if changed:
         words.append(ngettext("{count} change since", "{count} changes since", changed).format(count=changed))
     if (agent.get("report") or {}).get("factsUpdated"):
-        words.append(_("its facts are those of now"))
+        words += [_("its facts are those of now"), _("its words are older and may say otherwise")]
     return words
 
 

@@ -182,8 +182,8 @@ class JournalPresenter:
             "due": task.text("due") or None,
             "checklistProgress": {"total": progress.total, "completed": progress.completed},
         }
-        finished = (item.text("title") for item in items if item.value("is_checked") is True)
-        return with_current_facts(report, facts, finished)
+        ticks = [(item.text("title"), item.value("is_checked") is True) for item in _kept_items(items)]
+        return with_current_facts(report, facts, ticks)
 
     def _report(self, agent: EntityId) -> dict[str, Any] | None:
         for state in self._snapshot.ids_pointing_at(agent, "agent_state"):
@@ -299,8 +299,12 @@ def minutes_spent(records: list[Entity]) -> int:
     return covered_ms(stretches) // MINUTE_MS
 
 
+def _kept_items(items: list[Entity]) -> list[Entity]:
+    return [item for item in items if item.value("is_archived") is not True]
+
+
 def _progress(items: list[Entity]) -> Progress:
-    kept_items = [item for item in items if item.value("is_archived") is not True]
+    kept_items = _kept_items(items)
     return Progress(sum(item.value("is_checked") is True for item in kept_items), len(kept_items))
 
 

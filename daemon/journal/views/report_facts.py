@@ -13,24 +13,32 @@ UPDATED = "factsUpdated"
 
 
 def with_current_facts(
-    report: Mapping[str, Any], facts: Mapping[str, Any], finished: Iterable[str]
+    report: Mapping[str, Any], facts: Mapping[str, Any], ticks: Iterable[tuple[str, bool]]
 ) -> dict[str, Any]:
     """Return a report with these facts, marked if one of them differs from what the report said.
 
-    `finished` are the titles of the ticked checklist items. What the report lists by such a title as left is
-    listed as done.
+    `ticks` are the titles of the checklist items, and whether each is ticked. What the report lists by such a
+    title as left is listed as done, and what it lists as done is listed as left, if that is so now.
     """
-    done = {comparison_key(title) for title in finished}
+    listed = [(comparison_key(title), is_ticked) for title, is_ticked in ticks]
+    still_open = {key for key, is_ticked in listed if not is_ticked}
+    done = {key for key, is_ticked in listed if is_ticked} - still_open
     remaining, achieved = _lines(report, "remaining"), _lines(report, "achieved")
     now_done = [line for line in remaining if comparison_key(line) in done]
-    updated = any(name in report and report[name] != value for name, value in facts.items()) or now_done
-    if not updated:
+    now_left = [line for line in achieved if comparison_key(line) in still_open]
+    updated = any(name in report and report[name] != value for name, value in facts.items())
+    if not (updated or now_done or now_left):
         return dict(report)
     current = {**report, **{name: value for name, value in facts.items() if name in report}, UPDATED: True}
-    if now_done:
-        current["remaining"] = [line for line in remaining if line not in now_done]
-        current["achieved"] = [*achieved, *(line for line in now_done if line not in achieved)]
+    if now_done or now_left:
+        current["remaining"] = _moved_lines(remaining, now_done, now_left)
+        current["achieved"] = _moved_lines(achieved, now_left, now_done)
     return current
+
+
+def _moved_lines(lines: list[str], out: list[str], into: list[str]) -> list[str]:
+    stay = [line for line in lines if line not in out]
+    return [*stay, *(line for line in into if line not in stay)]
 
 
 def _lines(report: Mapping[str, Any], name: str) -> list[str]:

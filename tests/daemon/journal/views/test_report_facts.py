@@ -23,24 +23,26 @@ REPORT = {
     "remaining": ["call Ana", "Ship it"],
     "achieved": ["Wrote a test"],
 }
+TICKS = [("Call Ana", True), ("x", True), ("wrote a test", False)]
 
 
 def test_facts_and_what_is_done_are_those_of_now_and_marked():
-    current = with_current_facts(REPORT, {"status": "OPEN", "estimate": 90, "due": None}, ["Call Ana", "x"])
+    current = with_current_facts(REPORT, {"status": "OPEN", "estimate": 90, "due": None}, TICKS)
     assert current == {
         "tldr": "Still at the beginning.",
         "status": "OPEN",
         "estimate": 90,
-        "remaining": ["Ship it"],
-        "achieved": ["Wrote a test", "call Ana"],
+        "remaining": ["Ship it", "Wrote a test"],
+        "achieved": ["call Ana"],
         UPDATED: True,
     }
 
 
 def test_a_report_that_is_still_right_is_not_marked():
-    assert with_current_facts(REPORT, {"status": "OPEN", "estimate": 60}, ["Buy milk"]) == REPORT
+    ticks = [("Buy milk", True), ("Wrote a test", True), ("Call Ana", False)]
+    assert with_current_facts(REPORT, {"status": "OPEN", "estimate": 60}, ticks) == REPORT
     odd: dict[str, Any] = {"remaining": "no list", "achieved": [1], "tldr": 7}
-    assert with_current_facts(odd, {"status": "DONE"}, ["no list"]) == odd
+    assert with_current_facts(odd, {"status": "DONE"}, [("no list", True)]) == odd
 
 
 def test_a_confirmation_shows_in_the_report_at_once_and_undoing_it_too(a: Home) -> None:
