@@ -24,11 +24,11 @@ def outcomes(documents: dict[str, list[dict[str, Any]]]) -> dict[str, str]:
     }
 
 
-def changed_cases(known: dict[str, Any], present: dict[str, str]) -> list[str]:
+def changed_cases(known_folds: dict[str, Any], present: dict[str, str]) -> list[str]:
     """Return the cases that came to something else, or are gone, under the version that is spoken."""
-    if known["version"] != VERSION:
+    if known_folds["version"] != VERSION:
         return []
-    return [name for name, digest in known["cases"].items() if present.get(name) != digest]
+    return [name for name, digest in known_folds["cases"].items() if present.get(name) != digest]
 
 
 def document(cases: dict[str, str]) -> str:
@@ -38,5 +38,5 @@ def document(cases: dict[str, str]) -> str:
 
 def read() -> dict[str, Any]:
     """Return what is known."""
-    known: dict[str, Any] = json.loads(FILE.read_text("utf-8"))
-    return known
+    known_folds: dict[str, Any] = json.loads(FILE.read_text("utf-8"))
+    return known_folds

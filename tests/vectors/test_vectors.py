@@ -42,12 +42,12 @@ def test_the_second_implementation_writes_the_same_file_again(name):
 
 
 def test_what_changes_a_fold_has_a_new_protocol_version():
-    known = known_folds.read()
-    assert (known["version"], known_folds.VERSION) == (messages.VERSIONS[-1],) * 2
-    assert not known_folds.changed_cases(known, generate.present_folds()), (
+    remembered = known_folds.read()
+    assert (remembered["version"], known_folds.VERSION) == (messages.VERSIONS[-1],) * 2
+    assert not known_folds.changed_cases(remembered, generate.present_folds()), (
         "raise the version: PROTOCOL.md §11"
     )
-    assert known["cases"] == generate.present_folds(), "run `python -m tests.vectors.generate`"
+    assert remembered["cases"] == generate.present_folds(), "run `python -m tests.vectors.generate`"
 
 
 # -- ids, keys, stamps --------------------------------------------------------------------------------
