@@ -20,8 +20,8 @@ from tests.simulation.scenes import fork, scene
 SEED = int(os.environ.get("SEED", "11"))
 DEVICES = 3
 HISTORIES = int(os.environ.get("HISTORIES") or 100)
-"""Of the fold's rules that `make teeth` takes away, history 34 of this seed misses the last; history 73 meets
-the last rule that must have been at work."""
+"""By history 34 of this seed the absence of each rule of the fold that `make teeth` takes away was seen, but
+of one that needs the daemon's histories; by history 73 each rule that must have been at work was."""
 
 WEIGHTS_WITHOUT_FORKS = {
     "edit": 9, "label": 3, "child": 7, "note": 2, "delete": 2, "restore": 4, "agent": 2, "open page": 2,
