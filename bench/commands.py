@@ -11,7 +11,8 @@ from pathlib import Path
 
 from bench.raw import replay_s, rows_of
 from bench.table import Figure, paired
-from tests.support.devices import PLACET, Device
+from tests.support.devices import Device
+from tests.support.starts.processes import PLACET
 
 COMMANDS, TASKS, IMPORTED = 21, 1000, 10_000
 IMPORT_COMMITS_AT_ONCE = 100

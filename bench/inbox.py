@@ -13,8 +13,9 @@ from pathlib import Path
 from bench.commands import command_ms
 from bench.page import BrowserConnection, DaemonConnection
 from bench.table import Figure, paired
-from tests.support.devices import PLACET, Device, free_port
+from tests.support.devices import Device, free_port
 from tests.support.pseudo_terminal import terminal_of
+from tests.support.starts.processes import PLACET
 
 OPEN, SET = 10_000, 10
 ROUNDS = 9

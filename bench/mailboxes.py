@@ -29,9 +29,10 @@ from syncproto.keys import Signer
 from syncproto.mailboxes import envelope, names, sealing_keys
 from syncproto.mailboxes.sealing_keys import SECRET_BYTES, PrivateSealingKey, SealingSuite
 from syncproto.messages import PAGE_BYTES_MAX, Commits, encode_message
-from tests.support.devices import PLACET, Device, free_port
+from tests.support.devices import Device, free_port
 from tests.support.needs import SEARCH_PATH
 from tests.support.patience import wait_until
+from tests.support.starts.processes import PLACET
 
 QUOTA_MIB = 4096
 POLL_S = 0.02

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from tests.support.devices import PLACET
 from tests.support.needs import SEARCH_PATH
 from tests.support.networks.namespaces import Segment
 from tests.support.networks.residents import Resident, World
 from tests.support.patience import wait_until
+from tests.support.starts.processes import PLACET
 
 FOLDER: Final = "folder"
 LOOKED_INTO: Final = {

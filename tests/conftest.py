@@ -17,11 +17,13 @@ from tests.support.devices import Device, MakeDevice
 from tests.support.environment import forget_settings, in_ci, keep_compiled
 from tests.support.garbage import garbage_search_paused
 from tests.support.source_tree import ROOT
+from tests.support.starts import processes
 
 pytest_plugins = ["tests.support.needs", "tests.support.distribution"]
 
 forget_settings()
 keep_compiled()
+_MAY_FORK = os.environ.get("TESTS_FORK") != "0"
 
 # A machine under load is no counterexample, so no example has a deadline; pytest-timeout bounds the test.
 settings.register_profile("dev", deadline=None, print_blob=True)
@@ -46,6 +48,17 @@ if not hatch_build.is_compiled(ROOT):
 # A shell that starts the tests in the background has them, and every daemon they start, ignore interrupts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+_REALLY_STARTED = ("hostile", "e2e/page", "e2e/mailboxes", "e2e/test_week.py", "e2e/test_examples.py")
+"""Where every start is a real one: what measures the memory of a daemon, and what drives a browser."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let the processes of a test be forked, before its first fixture starts one."""
+    is_real = any(item.path.is_relative_to(ROOT / "tests" / place) for place in _REALLY_STARTED)
+    processes.choice.forks = _MAY_FORK and not is_real
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

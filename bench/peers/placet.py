@@ -17,7 +17,8 @@ from bench.peers.outcome import Outcome
 from bench.stores import write
 from daemon.peers.transport import identity
 from store.store import Store
-from tests.support.devices import PLACET, Device, have_equal_state, pair
+from tests.support.devices import Device, have_equal_state, pair
+from tests.support.starts.processes import PLACET
 
 ENTITIES, PER_TRANSACTION = 100_000, 1_000
 WAIT_S = 300

@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.support.commands import CommandResult
-from tests.support.devices import PLACET, Device
+from tests.support.devices import Device
 from tests.support.patience import LIMIT_S, wait_until
 from tests.support.pseudo_terminal import terminal
 from tests.support.source_tree import text_of
+from tests.support.starts import processes
+from tests.support.starts.processes import PLACET
 
 _BLOCK = re.compile(r"^```(sh|sh phone)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PLACET_LINE = re.compile(r"^placet |\| placet |^curl ", re.MULTILINE)
@@ -94,7 +96,7 @@ class Story:
             assert device.run(*words[1].split(), "--help").status == 0, line
 
     def _invite(self, device: Device) -> None:
-        self.invitation = subprocess.Popen(
+        self.invitation = processes.Popen(
             [PLACET, "pair"],
             env=device.environment,
             stdin=subprocess.DEVNULL,

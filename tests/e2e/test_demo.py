@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.devices import PLACET
 from tests.support.patience import LIMIT_S
+from tests.support.starts.processes import PLACET
 
 
 def environment_of(process: Path) -> str:

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.devices import PLACET, Device, MakeDevice, pair
+from tests.support.devices import Device, MakeDevice, pair
 from tests.support.patience import LIMIT_S, wait_until
+from tests.support.starts import processes
+from tests.support.starts.processes import PLACET
 
 pytestmark = pytest.mark.e2e
 
@@ -28,7 +30,7 @@ class RelayProcess:
     def start(self, port: str) -> None:
         """Start it, and wait until it says where it listens."""
         with (self.folder.parent / "relay.log").open("ab") as log:
-            self.process = subprocess.Popen(
+            self.process = processes.Popen(
                 [PLACET, "relay", "up", "--port", port, "--folder", str(self.folder)],
                 env=self.device.environment,
                 stdin=subprocess.DEVNULL,

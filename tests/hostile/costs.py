@@ -14,7 +14,8 @@ from pathlib import Path
 
 from tests.hostile.attacked_pair import AttackedPair
 from tests.hostile.shape import Shape
-from tests.support.devices import ROOT, Device
+from tests.support.devices import Device
+from tests.support.starts.processes import ROOT
 from tests.vectors import wire
 
 MIB = 1024 * 1024

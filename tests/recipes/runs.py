@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.devices import PLACET, Device, MakeDevice
+from tests.support.devices import Device, MakeDevice
 from tests.support.patience import LIMIT_S
 from tests.support.source_tree import ROOT
+from tests.support.starts.processes import PLACET
 
 PYTHON = ROOT / ".venv/recipes/bin/python"
 AGENTS = {"langgraph": "LangGraph", "pydantic_ai": "Pydantic", "openai_agents": "OpenAI", "ag_ui": "AG-UI"}

@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,10 +16,8 @@ from typing import Any
 
 from tests.support.commands import COMMAND_S, CommandResult
 from tests.support.patience import LIMIT_S, wait_until
-
-ROOT = Path(__file__).parents[2]
-PLACET = Path(sysconfig.get_path("scripts")) / "placet"
-
+from tests.support.starts import processes
+from tests.support.starts.processes import PLACET, ROOT
 
 # Below the ports that the system hands out to connections (32 768 to 60 999).
 _PORTS = range(20_000, 32_000)
@@ -90,7 +87,7 @@ class Device:
         self.home.mkdir(parents=True, exist_ok=True)
         command, environment = self.daemon_command()
         with (self.home.parent / f"{self.name}.log").open("ab") as log:
-            self.daemon = subprocess.Popen(
+            self.daemon = processes.Popen(
                 command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
             )
 
@@ -145,7 +142,7 @@ class Device:
 
     def run(self, *words: str, typed: str = "") -> CommandResult:
         """Run a command."""
-        result = subprocess.run(
+        result = processes.run(
             self.command(PLACET, *words),
             env=self.environment,
             input=typed,

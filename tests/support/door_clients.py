@@ -13,8 +13,9 @@ import mcp_types as types
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from tests.support.devices import PLACET, Device
+from tests.support.devices import Device
 from tests.support.patience import LIMIT_S
+from tests.support.starts.processes import PLACET
 
 ERAS = ["legacy", "2026-07-28"]
 Call = Callable[..., Awaitable[dict[str, Any]]]

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.support.commands import COMMAND_S, command_environment
+from tests.support.starts import processes
 
 # The last of them may have come in part.
 _COLOURS = re.compile(r"\x1b(\[[0-9;]*(m|$)|$)")
@@ -103,7 +104,7 @@ def terminal_of(
     """Run any command on a terminal of this width for as long as the block lasts."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    process = subprocess.Popen(
+    process = processes.Popen(
         command,
         env=environment,
         stdin=theirs,

@@ -20,6 +20,7 @@ import pytest
 from daemon.app import sd_notify
 from store.file.database import SchemaRule, connect
 from tests.support.patience import LIMIT_S
+from tests.support.starts import processes
 
 pytestmark = pytest.mark.e2e
 
@@ -47,7 +48,7 @@ class Process:
             "PLACET_MDNS_ENABLED": "false",
             "NOTIFY_SOCKET": self._address,
         }
-        process = subprocess.Popen(
+        process = processes.Popen(
             [sys.executable, "-m", "daemon", "up"],
             env=inherited | fields | environment,
             stdin=subprocess.DEVNULL,

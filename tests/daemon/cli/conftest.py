@@ -3,7 +3,6 @@
 Never replaces a part of the command line: what is tested is what a person runs.
 """
 
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 
 from tests.daemon.cli.fake_control import FakeControl
 from tests.support.commands import COMMAND_S, CommandResult, Placet, command_environment
+from tests.support.starts import processes
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def placet(home: Path) -> Placet:
     """Run `placet WORDS`; `typed` is its standard input, other keywords its environment."""
 
     def run(*words: str, typed: str | bytes = b"", **environment: str) -> CommandResult:
-        result = subprocess.run(
+        result = processes.run(
             [sys.executable, "-m", "daemon", *words],
             env=command_environment(home, **environment),
             input=typed.encode() if isinstance(typed, str) else typed,

@@ -18,6 +18,7 @@ from tests.daemon.cli.fake_control import FakeControl
 from tests.support.commands import Placet, command_environment
 from tests.support.patience import LIMIT_S
 from tests.support.pseudo_terminal import terminal_of
+from tests.support.starts import processes
 
 LIST = "GET /v1/task-lines"
 WHOLE_LIST = "GET /v1/tasks"
@@ -226,7 +227,7 @@ def test_a_reader_that_had_enough_is_no_error(home: Path, control: FakeControl):
     control.answers(LIST, [examples.task(id=f"{moment:032x}", title="x" * 200) for moment in range(2000)])
     reads, writes = os.pipe()
     os.close(reads)
-    result = subprocess.run(
+    result = processes.run(
         [sys.executable, "-m", "daemon", "list", "--plain"],
         env=command_environment(home),
         stdout=writes,
@@ -241,7 +242,7 @@ def test_a_reader_that_had_enough_is_no_error(home: Path, control: FakeControl):
 def test_a_full_disk_behind_the_output_is_told(home: Path, control: FakeControl):
     control.answers(LIST, [examples.task()])
     with Path("/dev/full").open("wb") as full:
-        result = subprocess.run(
+        result = processes.run(
             [sys.executable, "-m", "daemon", "list"],
             env=command_environment(home),
             stdout=full,
@@ -256,7 +257,7 @@ def test_a_full_disk_behind_the_output_is_told(home: Path, control: FakeControl)
 
 def test_an_interrupt_ends_quietly_with_130(home: Path, control: FakeControl):
     control.hangs(LIST)
-    running = subprocess.Popen(
+    running = processes.Popen(
         [sys.executable, "-m", "daemon", "list"],
         env=command_environment(home),
         stdout=subprocess.PIPE,
@@ -317,7 +318,7 @@ def test_a_socket_path_beyond_the_systems_limit_is_reached(tmp_path: Path):
     home.mkdir(parents=True)
     with FakeControl(home) as control:
         control.answers(LIST, [examples.task()])
-        result = subprocess.run(
+        result = processes.run(
             [sys.executable, "-m", "daemon", "list", "--plain"],
             env=command_environment(home),
             capture_output=True,
@@ -332,7 +333,7 @@ def test_without_a_daemon_a_long_socket_path_is_no_daemon_either(tmp_path: Path)
     for home in (tmp_path / ("long" * 40), tmp_path / ("there" * 30)):
         if "there" in home.name:
             home.mkdir()
-        result = subprocess.run(
+        result = processes.run(
             [sys.executable, "-m", "daemon", "list"],
             env=command_environment(home),
             capture_output=True,

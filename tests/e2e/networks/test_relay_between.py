@@ -13,10 +13,11 @@ import pytest
 from tests.docs.recipe import Recipe
 from tests.docs.story import shell
 from tests.e2e.mailboxes.guide import OFTEN, assert_never_linked, decide_on_the_other, recipe, titles
-from tests.support.devices import PLACET
 from tests.support.networks.namespaces import ip
 from tests.support.networks.residents import Resident, World, wait_for_equal_state, wait_until_with_logs
 from tests.support.patience import LIMIT_S, wait_until
+from tests.support.starts import processes
+from tests.support.starts.processes import PLACET
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
@@ -40,7 +41,7 @@ class Relay:
         """Start it, and wait until it says where it listens."""
         starts = self.log.read_text().count("https://") if self.log.exists() else 0
         with self.log.open("ab") as log:
-            self.running = subprocess.Popen(
+            self.running = processes.Popen(
                 self.keeper.machine.command(PLACET, *self.command[1:]),
                 env=self.keeper.environment,
                 stdin=subprocess.DEVNULL,

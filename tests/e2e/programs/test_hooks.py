@@ -17,9 +17,11 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from tests.support.devices import PLACET, Device, MakeDevice, have_equal_state, pair
+from tests.support.devices import Device, MakeDevice, have_equal_state, pair
 from tests.support.patience import LIMIT_S, wait_until
 from tests.support.source_tree import ROOT
+from tests.support.starts import processes
+from tests.support.starts.processes import PLACET
 
 pytestmark = pytest.mark.e2e
 
@@ -46,7 +48,7 @@ def call(event: str = "PermissionRequest", **more: Any) -> str:
 
 def open_hook(device: Device, *words: str) -> "subprocess.Popen[str]":
     """Start the hook; its input stays open."""
-    return subprocess.Popen(
+    return processes.Popen(
         [PLACET, "ask", "--hook", "Claude", "--wait", str(int(LIMIT_S)), *words],
         env=device.environment,
         stdin=subprocess.PIPE,

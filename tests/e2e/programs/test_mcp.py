@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from tests.support.devices import PLACET, MakeDevice, pair
+from tests.support.devices import MakeDevice, pair
 from tests.support.door_clients import ERAS, Call, speak
 from tests.support.patience import LIMIT_S, wait_until
+from tests.support.starts import processes
+from tests.support.starts.processes import PLACET
 
 pytestmark = pytest.mark.e2e
 
@@ -220,7 +222,7 @@ def test_a_client_that_is_written_from_the_specification_waits_for_a_verdict(dev
     laptop = device("laptop")
     laptop.do("agent", "add", "Scripts")
     task = laptop.do("add", "Write to Ana")["id"]
-    with subprocess.Popen(
+    with processes.Popen(
         [PLACET, "mcp", "--as", "Scripts"],
         env=laptop.environment,
         stdin=subprocess.PIPE,

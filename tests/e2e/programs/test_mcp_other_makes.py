@@ -16,9 +16,10 @@ from typing import Any
 import pytest
 
 from tests.e2e.programs.test_mcp_tasks import ESTIMATE, MAIL, door_of
-from tests.support.devices import PLACET, Device, MakeDevice, pair
+from tests.support.devices import Device, MakeDevice, pair
 from tests.support.patience import LIMIT_S, wait_until
 from tests.support.source_tree import ROOT
+from tests.support.starts.processes import PLACET
 
 pytestmark = pytest.mark.e2e
 

@@ -12,9 +12,11 @@ import pytest
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
-from tests.support.devices import PLACET, MakeDevice
+from tests.support.devices import MakeDevice
 from tests.support.door_clients import ERAS, Call, Heard, speak, subscribed
 from tests.support.patience import LIMIT_S
+from tests.support.starts import processes
+from tests.support.starts.processes import PLACET
 
 pytestmark = [pytest.mark.e2e, pytest.mark.filterwarnings("ignore:resources/.*subscribe is removed")]
 
@@ -134,7 +136,7 @@ def test_a_subscription_ends_with_its_client(device: MakeDevice):
         {"method": "notifications/initialized", "params": {}},
         {"id": 2, "method": "resources/subscribe", "params": {"uri": INBOX}},
     ]
-    with subprocess.Popen(
+    with processes.Popen(
         [PLACET, "mcp", "--as", "Claude"],
         env=laptop.environment,
         stdin=subprocess.PIPE,

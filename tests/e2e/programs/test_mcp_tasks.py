@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.devices import PLACET, Device, MakeDevice
+from tests.support.devices import Device, MakeDevice
 from tests.support.door_clients import speak
+from tests.support.starts import processes
+from tests.support.starts.processes import PLACET
 
 pytestmark = pytest.mark.e2e
 
@@ -62,7 +64,7 @@ class Speaker:
 
 @contextmanager
 def door_of(device: Device, name: str = "Claude") -> Iterator[Speaker]:
-    with subprocess.Popen(
+    with processes.Popen(
         [PLACET, "mcp", "--as", name],
         env=device.environment,
         stdin=subprocess.PIPE,

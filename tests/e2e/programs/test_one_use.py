@@ -17,11 +17,12 @@ from typing import Any, Final
 import pytest
 
 from daemon.clock import SystemClock
-from tests.support.devices import ROOT, Device, MakeDevice
+from tests.support.devices import Device, MakeDevice
 from tests.support.door_clients import ERAS, Call, speak
 from tests.support.killed_daemon import KILL_AT
 from tests.support.patience import LIMIT_S
 from tests.support.program import Program
+from tests.support.starts.processes import ROOT
 
 pytestmark = pytest.mark.e2e
 

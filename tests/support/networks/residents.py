@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.support.devices import PLACET, ROOT, Device, have_equal_state
+from tests.support.devices import Device, have_equal_state
 from tests.support.networks.namespaces import Host, Networks, Segment
 from tests.support.patience import LIMIT_S, wait_until
+from tests.support.starts.processes import PLACET, ROOT
 
 
 @dataclass

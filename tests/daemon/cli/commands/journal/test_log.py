@@ -20,6 +20,7 @@ from tests.daemon.cli.examples import TASK
 from tests.daemon.cli.fake_control import FakeControl
 from tests.support.commands import Placet, command_environment
 from tests.support.patience import LIMIT_S
+from tests.support.starts import processes
 
 LOG = "GET /v1/log"
 
@@ -162,7 +163,7 @@ class _Following:
     """A `placet log --follow` in the background; its lines are read as they come."""
 
     def __init__(self, home: Path, *words: str, command: tuple[str, ...] = ("log", "--follow")) -> None:
-        self.running = subprocess.Popen(
+        self.running = processes.Popen(
             [sys.executable, "-m", "daemon", *command, *words],
             env=command_environment(home),
             stdout=subprocess.PIPE,

@@ -11,6 +11,7 @@ from pathlib import Path
 from daemon import __version__
 from tests.support.commands import Placet, command_environment
 from tests.support.pseudo_terminal import terminal
+from tests.support.starts import processes
 
 
 def test_the_version_is_told_in_every_form(placet: Placet):
@@ -41,7 +42,7 @@ def test_up_shows_no_secret_to_a_log(tmp_path: Path):
     """A service manager keeps what the daemon prints, and others may read it."""
     settings = {"PLACET_MDNS_ENABLED": "false", "PLACET_LISTEN_HOST": "127.0.0.1", "PLACET_LISTEN_PORT": "0"}
     command = [sys.executable, "-m", "daemon", "up"]
-    with subprocess.Popen(
+    with processes.Popen(
         command,
         env=command_environment(tmp_path, **settings),
         stdout=subprocess.PIPE,
