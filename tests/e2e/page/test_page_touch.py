@@ -1,15 +1,17 @@
-"""The main flows of the page on a phone, by touch alone, in each language.
+"""The main flows of the page on a phone, by touch alone, and every page there, in each language.
 
 Never compares words of the page: what came of a tap is asked of the daemon, and that it fits of the browser.
+What axe-core finds does not depend on the language: test_page_states.py asks it.
 """
 
 import time
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page
 
+from tests.e2e.page.test_page_agents import register
 from tests.support.browser import WEB, sign_in_address
 from tests.support.control_requests import control
 from tests.support.devices import Device, MakeDevice
@@ -20,23 +22,37 @@ from tests.support.patience import LIMIT_S, wait_until
 pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
 
 TARGET_PX = 44
-SMALL = """(least) => [
-    ...document.querySelectorAll("button, select, summary, textarea, nav a, input:not([type=hidden])")
-].map((part) => part.closest("label.check") ?? part).flatMap((part) => {
-    if (!part.checkVisibility() || part.closest(".unseen, .leaves")) return [];
-    const { width, height } = part.getBoundingClientRect();
-    // A checkbox has the width of a finger with the space around it.
-    const isSmall = height < least - 0.5 || (width < least - 0.5 && part.localName !== "label");
-    return isSmall ? [`${Math.round(width)} x ${Math.round(height)}: ${part.outerHTML.slice(0, 90)}`] : [];
-})"""
-TORN = """() => [...document.querySelectorAll("button")].flatMap((button) =>
-    [...button.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).flatMap((node) =>
-        [...node.data.matchAll(/\\S+/g)].filter(({ 0: word, index }) => {
-            const range = document.createRange();
-            range.setStart(node, index);
-            range.setEnd(node, index + word.length);
-            return range.getClientRects().length > 1;
-        }).map(([word]) => `torn in a button: ${word}`)))"""
+WIDTH, BAR_PX_MAX = PHONE["viewport"]["width"], 100
+FAULTS = """([least, wide, highest]) => {
+    const torn = () => [...document.querySelectorAll("button")].flatMap((button) =>
+        [...button.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).flatMap((node) =>
+            [...node.data.matchAll(/\\S+/g)].filter(({ 0: word, index }) => {
+                const range = document.createRange();
+                range.setStart(node, index);
+                range.setEnd(node, index + word.length);
+                return range.getClientRects().length > 1;
+            }).map(([word]) => `torn in a button: ${word}`)));
+    const faults = [
+        ...document.querySelectorAll("button, select, summary, textarea, nav a, input:not([type=hidden])")
+    ].map((part) => part.closest("label.check") ?? part).flatMap((part) => {
+        if (!part.checkVisibility() || part.closest(".unseen, .leaves")) return [];
+        const { width, height } = part.getBoundingClientRect();
+        // A checkbox has the width of a finger with the space around it.
+        const isSmall = height < least - 0.5 || (width < least - 0.5 && part.localName !== "label");
+        const size = `${Math.round(width)} x ${Math.round(height)}`;
+        return isSmall ? [`${size}: ${part.outerHTML.slice(0, 90)}`] : [];
+    }).concat(torn());
+    const folded = [...document.querySelectorAll("details:not([open])")];
+    for (const part of folded) part.open = true;
+    const { scrollWidth } = document.documentElement;
+    if (scrollWidth > wide) faults.push(`${scrollWidth} pixels wide with everything unfolded`);
+    faults.push(...torn());
+    const bar = document.querySelector("header.bar")?.offsetHeight;
+    if (bar > highest) faults.push(`the bar is ${bar} pixels high`);
+    for (const part of folded) part.open = false;
+    return faults;
+}"""
+"""What is too small for a finger or torn, and what sticks out or breaks if all that is folded is opened."""
 READY = """import(document.querySelector('script[src$="page.js"]').src.replace("page.js", "review.js"))
     .then(() => null)"""
 NOTES = {
@@ -54,6 +70,15 @@ NOTE_PROPOSES = 5
 CLOSES = {"confirmed", "rejected"}
 MAIL = {"to": "ana@example.org", "text": "See you"}
 DAY_MS = 24 * 3_600_000
+PROGRAM = "Claude <b>"
+IN_A_MONTH = {
+    "en": "in 30 days",
+    "de": "in 30 Tagen",
+    "es": "en 30 días",
+    "fr": "dans 30 jours",
+    "ro": "peste 30 de zile",
+}
+DARK = {"es", "ro"}
 
 
 class Walk:
@@ -66,8 +91,15 @@ class Walk:
 
     def look(self, step: str) -> None:
         """Note what is wrong with the page as it is after a step."""
-        small = self.page.evaluate(SMALL, TARGET_PX)
-        self.faults[step] = [*faults_of_shape(self.page), *small, *self.page.evaluate(TORN)]
+        faults = self.page.evaluate(FAULTS, [TARGET_PX, WIDTH, BAR_PX_MAX])
+        self.faults[step] = [*faults_of_shape(self.page), *faults]
+
+    def visit(self, path: str) -> None:
+        """Go to a page by its address, and look at it."""
+        answer = self.page.goto(urljoin(self.page.url, path))
+        assert answer is not None
+        assert (path, answer.status) == (path, 200)
+        self.look(path)
 
     def go(self, selector: str, sign: str, step: str = "") -> None:
         """Tap on something, wait for the sign of what comes of it, and look at the page if it is a step."""
@@ -159,6 +191,18 @@ def change_first(walk: Walk, task: str, estimate: str) -> None:
     assert walk.decided("changed", estimate, "confirmed")["edited_args"] == {"minutes": 90}
 
 
+def visit_the_rest(walk: Walk, language: str) -> None:
+    """Look at the pages to which no flow leads, with a program that is let in, a rule and nothing asked."""
+    laptop = walk.laptop
+    program = register(laptop, PROGRAM)
+    laptop.do("agent", "admit", PROGRAM)
+    control(laptop, "POST", "/v1/categories", {"name": "Health"})
+    terms = ("--args", '{"to": "ana@example.org"}', "--until", IN_A_MONTH[language], "--a-day", "3")
+    laptop.do("rule", "add", PROGRAM, "send_mail", *terms)
+    for path in ("/permissions", "/rules", program, "/tasks/new", "/passkeys", "/import"):
+        walk.visit(path)
+
+
 def permit_and_refuse(walk: Walk) -> None:
     control(walk.laptop, "POST", "/v1/external-agents", {"name": "Claude", "scope": "none"})
     now_ms = int(time.time() * 1000)  # noqa: TID251 - that of the daemon, which is real
@@ -228,7 +272,8 @@ def invite_and_check(walk: Walk) -> None:
 def test_a_finger_gets_through_the_main_flows(device: MakeDevice, chromium: Browser, language: str):
     # The page speaks the language of its daemon.
     laptop = device("laptop", **WEB, PLACET_LANGUAGE=language)
-    with chromium.new_context(**PHONE) as context:
+    theme: Any = "dark" if language in DARK else "light"
+    with chromium.new_context(**PHONE, color_scheme=theme) as context:
         context.set_default_timeout(LIMIT_S * 1000)
         walk = Walk(laptop, context.new_page())
         complaints: list[str] = []
@@ -238,6 +283,7 @@ def test_a_finger_gets_through_the_main_flows(device: MakeDevice, chromium: Brow
         task = make_task(walk, language)
         agent = walk.waiting(task)[0]["agent_id"]
         decide(walk, task)
+        visit_the_rest(walk, language)
         permit_and_refuse(walk)
         move_and_look_back(walk, task)
         pause_and_resume(walk, agent)
