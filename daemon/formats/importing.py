@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from daemon.formats.core.importer import ImportResult, PlanImport, import_again
+from daemon.formats.core.plan import without_faulty
 from daemon.refusal import RefusalCode, Refused
 from store.file.errors import StoreError
 from store.sentence import sentence
@@ -27,11 +28,13 @@ class TextFile(NamedTuple):
     """A file's text, its name, and its format: icalendar, markdown, taskwarrior or todotxt.
 
     A Markdown or todo.txt file of the same name updates what came before; another name is another list.
+    `skip_faulty`: what cannot be read is left out, instead of refusing the whole file.
     """
 
     format: str
     name: str
     text: str
+    skip_faulty: bool = False
 
 
 class Underway(Struct, frozen=True):
@@ -69,13 +72,13 @@ class Imports:
     async def run(self, file: TextFile, *, dry_run: bool) -> ImportResult:
         """Import a file, or report what that would do.
 
-        Raises Refused with every fault of the file, before anything of it is written; and if the store fails
-        half-way, with how much is in the journal.
+        Raises FaultyFile with every fault of the file, before anything of it is written; and Refused if the
+        store fails half-way, with how much is in the journal.
         """
         return (await self._run(file, dry_run=dry_run)).result
 
     async def preview(self, file: TextFile) -> Preview:
-        """Report what an import would do. Raises Refused with every fault of the file."""
+        """Report what an import would do. Raises FaultyFile with every fault of the file."""
         return await self._run(file, dry_run=True)
 
     async def _run(self, file: TextFile, *, dry_run: bool) -> Preview:
@@ -128,4 +131,5 @@ def _read(file: TextFile, zone: tzinfo, now_ms: int) -> PlanImport:
     # The parsers and what they rest on are a sixth of what the daemon would import at its start.
     from daemon.formats import readers
 
-    return PlanImport(readers.read_plan(file.format, file.name, file.text, zone, now_ms))
+    plan = readers.read_plan(file.format, file.name, file.text, zone, now_ms)
+    return PlanImport(without_faulty(plan) if file.skip_faulty else plan)

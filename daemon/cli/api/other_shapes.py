@@ -151,6 +151,13 @@ class SkippedJson(TypedDict, total=False):
     why_params: dict[str, Any]
 
 
+class FaultyJson(TypedDict, total=False):
+    line: int | None
+    why: str
+    why_id: str
+    why_params: dict[str, Any]
+
+
 class ImportResultJson(TypedDict, total=False):
     tasks: int
     entries: int
@@ -159,6 +166,8 @@ class ImportResultJson(TypedDict, total=False):
     unchanged: int
     skipped: list[SkippedJson]
     others: int
+    remarks: list[SkippedJson]
+    faulty: list[FaultyJson]
 
 
 class AgentMessageJson(TypedDict, total=False):

@@ -14,7 +14,7 @@ from daemon.cli.wording.sentences import answer_words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from daemon.cli.api.other_shapes import SkippedJson
+    from daemon.cli.api.other_shapes import FaultyJson, SkippedJson
 
 IMPORT_COUNTS: Final = ("tasks", "checklist_items", "entries", "others", "updated", "unchanged")
 _SKIPPED_MAX: Final = 20
@@ -51,6 +51,17 @@ def skipped_lines(skipped: Sequence[SkippedJson]) -> Iterator[str]:
             yield f"{_('and {count} more').format(count=count - _NAMED_MAX)}: {escape(reason)}"
 
 
+def remark_lines(report: Mapping[str, Any]) -> Iterator[str]:
+    """Name what was read otherwise than the file means it, then what is left out because it is faulty."""
+    remarks, faulty = report.get("remarks") or (), report.get("faulty") or ()
+    yield from (_place_words(fields) + _named_words(fields) for fields in remarks[:_SKIPPED_MAX])
+    if len(remarks) > _SKIPPED_MAX:
+        yield _("and {count} more").format(count=len(remarks) - _SKIPPED_MAX)
+    for fields in faulty:
+        reason = escape(answer_words(fields, "why"))
+        yield _("left out, since it is faulty: {why}").format(why=_place_words(fields) + reason)
+
+
 def _count_words(key: str, count: int) -> str:
     """Say how many of what, each with its plural."""
     words = {
@@ -66,5 +77,12 @@ def _count_words(key: str, count: int) -> str:
 
 def _skipped_line(fields: SkippedJson) -> str:
     what, reason = escape(answer_words(fields, "what")), escape(answer_words(fields, "why"))
-    where = _("line {number}: ").format(number=fields["line"]) if fields.get("line") else ""
-    return _("skipped {what}: {why}").format(what=where + what, why=reason)
+    return _("skipped {what}: {why}").format(what=_place_words(fields) + what, why=reason)
+
+
+def _named_words(fields: SkippedJson) -> str:
+    return f"{escape(answer_words(fields, 'what'))}: {escape(answer_words(fields, 'why'))}"
+
+
+def _place_words(fields: SkippedJson | FaultyJson) -> str:
+    return _("line {number}: ").format(number=fields["line"]) if fields.get("line") else ""

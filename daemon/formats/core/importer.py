@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from daemon.formats.core.drafts import FileLabelIds, TaskDraft, TaskDrafter, imported_task_id
 from daemon.formats.core.import_history import import_origin
-from daemon.formats.core.plan import Plan, PlannedTask, Skipped, describe_skipped
+from daemon.formats.core.plan import Faulty, Plan, PlannedTask, Skipped, describe_skipped
 from daemon.formats.core.task_matching import match_tasks
 from daemon.journal.references.name_registry import KnownNames
 from daemon.refusal import Detail, RefusalCode, Refused
@@ -43,7 +43,8 @@ class ImportResult:
 
     `tasks`, `entries`, `checklist_items` and `others` count what is new. Of the tasks that were there,
     `updated` counts those that got something new and `unchanged` the others. (A file of JSON lines names each
-    thing by itself: there all count alike.)
+    thing by itself: there all count alike.) `skipped` is left out on purpose; `faulty` because it cannot be
+    read, which a person chose to accept. `remarks` say what was read otherwise than the file means it.
     """
 
     tasks: int = 0
@@ -53,6 +54,8 @@ class ImportResult:
     unchanged: int = 0
     skipped: tuple[Skipped, ...] = ()
     others: int = 0
+    remarks: tuple[Skipped, ...] = ()
+    faulty: tuple[Faulty, ...] = ()
 
     def __add__(self, other: ImportResult) -> ImportResult:
         return ImportResult(
@@ -63,6 +66,8 @@ class ImportResult:
             self.unchanged + other.unchanged,
             self.skipped + other.skipped,
             self.others + other.others,
+            self.remarks + other.remarks,
+            self.faulty + other.faulty,
         )
 
 
@@ -83,7 +88,7 @@ class PlanImport:
         self._names = KnownNames()
         self.tasks = len(plan.tasks)
         self.parts = list(_parts(plan.tasks))
-        self.empty_result = ImportResult(skipped=plan.skipped)
+        self.empty_result = ImportResult(skipped=plan.skipped, remarks=plan.remarks, faulty=plan.faulty)
 
     def with_matched_tasks(self, snapshot: Snapshot) -> PlanImport:
         """Return the work that is left if tasks of the file are known by more than their ids."""
@@ -114,12 +119,27 @@ class PlanImport:
         return _result(drafts, wanted, left_out), drafter.catalogue, wanted
 
 
-def _unreadable(plan: Plan) -> Refused:
-    return Refused(
-        RefusalCode.FAILED,
-        file_has_faults(len(plan.faults)),
-        sentence("mend-file", "correct the file and import it again"),
-        details=[Detail(fault.line, fault.words) for fault in plan.faults],
+class FaultyFile(Refused):
+    """A file that is refused for its faults; `has_more` if it has something without any."""
+
+    def __init__(self, details: Sequence[Detail], hint: Sentence, *, has_more: bool) -> None:
+        super().__init__(RefusalCode.FAILED, file_has_faults(len(details)), hint, details=details)
+        self.has_more = has_more
+
+
+def _unreadable(plan: Plan) -> FaultyFile:
+    details = [Detail(fault.line, fault.words) for fault in plan.faults]
+    if not plan.readable:
+        return FaultyFile(
+            details, sentence("mend-file", "correct the file and import it again"), has_more=False
+        )
+    return FaultyFile(
+        details,
+        sentence(
+            "mend-file-or-skip",
+            "correct the file and import it again, or import what has no fault with --skip-faulty",
+        ),
+        has_more=True,
     )
 
 

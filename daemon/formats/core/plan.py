@@ -7,7 +7,7 @@ that the file names (`exported_id`) is never trusted: `exported_ids` checks it a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -25,6 +25,7 @@ FILE_CHARS_MAX = 16 * 1024 * 1024
 FAULTS_SHOWN_MAX = 100
 
 _CUT = "…"
+_LOOSE = sentence("import-loose-link", "its link to something faulty of the file, which was left out too")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -127,6 +128,16 @@ def describe_skipped(line: int | None, what: Sentence | str, reason: Sentence) -
 
 
 @dataclass(frozen=True, slots=True)
+class Faulty:
+    """Something of the file that is left out because it cannot be read: its line, and why."""
+
+    line: int | None
+    why: str
+    why_id: str = ""
+    why_params: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class ImportFault:
     """Something of the file that cannot be read: one line of words, with the line of the file it is on."""
 
@@ -147,6 +158,9 @@ Reread = Callable[[Snapshot, Collection[EntityId]], Mapping[EntityId, PlannedTas
 class Plan:
     """All that a file asks for. A plan with faults must not be applied, not even in part.
 
+    With faults it has no tasks, and `readable` are those that can be read nevertheless: a person can choose
+    to import them alone (`without_faulty`), and then `faulty` names the others. `remarks` say how something
+    was read that is not read as the file means it.
     `list_key`: set if the format gives its tasks no ids, so that only the list as a whole has a name;
     which of its tasks are known already is then found by comparing with the journal (`match_tasks`).
     `reread` is set if an export of the format names the ids of this journal.
@@ -158,14 +172,45 @@ class Plan:
     faults: tuple[ImportFault, ...] = ()
     list_key: str | None = None
     reread: Reread | None = None
+    remarks: tuple[Skipped, ...] = ()
+    readable: tuple[PlannedTask, ...] = ()
+    faulty: tuple[Faulty, ...] = ()
 
 
 def unreadable_plan(format_: str, *faults: ImportFault) -> Plan:
     """Make the plan of a file that cannot be read; of very many faults it reports the first ones."""
-    if len(faults) > FAULTS_SHOWN_MAX:
-        more = ImportFault(faults[FAULTS_SHOWN_MAX].line, more_faults(len(faults) - FAULTS_SHOWN_MAX))
-        faults = (*faults[:FAULTS_SHOWN_MAX], more)
-    return Plan(format_, faults=faults)
+    return with_faults(Plan(format_), faults)
+
+
+def with_faults(plan: Plan, faults: Iterable[ImportFault]) -> Plan:
+    """Return a plan with the faults of what it lacks, by line; of very many it reports the first ones."""
+    ordered = sorted(faults, key=lambda fault: fault.line)
+    if len(ordered) > FAULTS_SHOWN_MAX:
+        more = more_faults(len(ordered) - FAULTS_SHOWN_MAX)
+        ordered[FAULTS_SHOWN_MAX:] = [ImportFault(ordered[FAULTS_SHOWN_MAX].line, more)]
+    return replace(plan, tasks=(), readable=plan.tasks, faults=tuple(ordered)) if ordered else plan
+
+
+def without_faulty(plan: Plan) -> Plan:
+    """Return a plan of what can be read, with no link to anything else; the same plan if nothing can."""
+    if not plan.readable:
+        return plan
+    keys = {task.key for task in plan.readable}
+    tasks, loose = [], []
+    for task in plan.readable:
+        links = tuple(link for link in task.links if {link.from_key, link.to_key} <= keys)
+        if len(links) < len(task.links):
+            loose.append(describe_skipped(task.line, task.title, _LOOSE))
+        tasks.append(replace(task, links=links))
+    faulty = tuple(faulty_of(fault.line, fault.words) for fault in plan.faults)
+    return replace(
+        plan, tasks=tuple(tasks), readable=(), faults=(), skipped=(*plan.skipped, *loose), faulty=faulty
+    )
+
+
+def faulty_of(line: int, words: Sentence) -> Faulty:
+    """Name something that is left out because it cannot be read."""
+    return Faulty(line, **sentence_fields("why", words))
 
 
 def more_faults(count: int) -> Sentence:

@@ -48,9 +48,13 @@ class Property:
 
 @dataclass(slots=True)
 class Todo:
-    """A to-do: the line on which it begins, its properties in order, and its alarms as they are written."""
+    """A to-do: the line on which it begins, its properties in order, and its alarms as they are written.
+
+    It `is_whole` if it has an end, and each of its lines is a property.
+    """
 
     line: int
+    is_whole: bool = False
     properties: list[Property] = field(default_factory=list)
     alarms: list[str] = field(default_factory=list)
 
@@ -133,6 +137,7 @@ class _Reader:
         self.found = Calendar()
         self._open: list[tuple[str, int]] = []
         self._block: list[str] = []
+        self._faulty: set[int] = set()
 
     def take(self, number: int, line: str) -> None:
         head = line[:6].upper()
@@ -202,14 +207,20 @@ class _Reader:
             self._block = []
         elif name == ALARM and self._open and self._open[-1][0] == _TODO:
             self._finish_alarm(opened[1])
+        elif name == _TODO:
+            self._todo_of(opened[1]).is_whole = opened[1] not in self._faulty
 
     def _finish_alarm(self, number: int) -> None:
         """Keep an alarm whose lines are all properties; others are counted as left out."""
         if all(map(_is_property, self._block)):
-            self.found.todos[-1].alarms.append("\n".join(self._block))
+            self._todo_of(self._open[-1][1]).alarms.append("\n".join(self._block))
         else:
             self._count(ALARM, number)
         self._block = []
+
+    def _todo_of(self, number: int) -> Todo:
+        """Return the to-do that begins on a line; one can stand within another."""
+        return next(todo for todo in reversed(self.found.todos) if todo.line == number)
 
     def _count(self, name: str, number: int) -> None:
         self.found.others[name] += 1
@@ -225,5 +236,6 @@ class _Reader:
                 line=line[:_SHOWN_CHARS],
             )
             self.found.faults.append(ImportFault(number, no_property))
+            self._faulty.add(self._open[-1][1])
             return
-        self.found.todos[-1].properties.append(Property(number, name, params, value, line))
+        self._todo_of(self._open[-1][1]).properties.append(Property(number, name, params, value, line))

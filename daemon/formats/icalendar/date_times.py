@@ -1,6 +1,6 @@
 """Days and times of iCalendar, in whatever zone they are written.
 
-Never guesses a zone: one that nobody knows is said.
+Never takes one zone for another: a time in one that nobody knows is that of the person's clock, and said.
 """
 
 import re
@@ -40,12 +40,16 @@ class CalendarMoment:
 
 
 class CalendarTimes:
-    """Reads the times of one file; `zone` is the person's."""
+    """Reads the times of one file; `zone` is the person's.
+
+    `unknown_zones` are names of zones that nobody knows, each with the first line that has it.
+    """
 
     def __init__(self, zone: tzinfo, described: Iterable[str]) -> None:
         self._zone = zone
         self._described = {name: text for text in described if (name := name_of_zone(text))}
         self._known: dict[str, tzinfo | DescribedZone | None] = {}
+        self.unknown_zones: dict[str, int] = {}
 
     def parse(self, property_: Property) -> CalendarMoment:
         """Read a DATE or a DATE-TIME. Raises MalformedCalendar."""
@@ -92,13 +96,9 @@ class CalendarTimes:
             self._known[name] = zone_named(name) or _from_description(self._described.get(name, ""))
         zone = self._known.get(name)
         if zone is None:
-            unknown = sentence(
-                "ical-unknown-zone",
-                "{property} is in the time zone {zone!r}, unknown here",
-                property=property_.name[:_SHOWN_CHARS],
-                zone=name[:_SHOWN_CHARS],
-            )
-            raise MalformedCalendar(property_.line, unknown)
+            # The day that its author saw is known nevertheless: it is as it is written.
+            self.unknown_zones.setdefault(name[:_SHOWN_CHARS], property_.line)
+            return self._zone
         return zone
 
 

@@ -3,7 +3,7 @@
 Never drops a property that says something of a to-do: what has no place in the journal is kept as text.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final, NamedTuple
@@ -25,6 +25,7 @@ from daemon.formats.core.plan import (
     text_fault,
     unreadable_plan,
     utc_iso,
+    with_faults,
 )
 from daemon.formats.icalendar.content_lines import (
     Calendar,
@@ -76,6 +77,12 @@ _PLACED_PARAMS: Final = {
 }
 
 _ALARM = sentence("ical-alarm", "only alarms of to-dos are kept")
+_UNKNOWN_ZONE = sentence(
+    "ical-unknown-zone", "a time zone that is not known here: a time in it is taken as your clock shows it"
+)
+_RULE = sentence(
+    "ical-rule-not-followed", "its rule cannot be followed: it is due at its first date, and the rule is kept"
+)
 _OTHER = sentence("ical-other-component", "only to-dos (VTODO) are imported")
 
 
@@ -92,24 +99,30 @@ def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -
     times = CalendarTimes(zone, calendar.zones)
     today = None if now_ms is None else datetime.fromtimestamp(now_ms / 1000, zone).date()
     series = SeriesDates(times, today)
-    todos: list[_TodoReader] = []
+    todos: dict[str, _TodoReader] = {}
     faults = calendar.faults
-    for todo in calendar.todos:
+    for todo in filter(lambda todo: todo.is_whole, calendar.todos):
         try:
-            todos.append(_TodoReader(todo, times, zone))
+            component = _TodoReader(todo, times, zone)
         except MalformedCalendar as error:
             faults.append(error.fault)
-    faults += _repeated_uids(todos)
-    others = _Others({todo.key for todo in todos}, _overrides(todos))
+            continue
+        first = todos.setdefault(component.key, component)
+        if first is not component:
+            faults.append(_uid_repeated(component, first))
+    others = _Others(todos.keys(), _overrides(todos.values()))
     tasks: list[PlannedTask] = []
-    for component in todos:
+    for component in todos.values():
         try:
             tasks.append(component.task(others, series))
         except MalformedCalendar as error:
             faults.append(error.fault)
-    if faults:
-        return unreadable_plan(FORMAT, *sorted(faults, key=lambda fault: fault.line))
-    return Plan(FORMAT, tuple(tasks), tuple(_skipped_components(calendar)))
+    zones = (describe_skipped(line, name, _UNKNOWN_ZONE) for name, line in times.unknown_zones.items())
+    rules = (
+        describe_skipped(todo.line, todo.title, _RULE) for todo in todos.values() if not todo.is_followed
+    )
+    plan = Plan(FORMAT, tuple(tasks), tuple(_skipped_components(calendar)), remarks=(*zones, *rules))
+    return with_faults(plan, faults)
 
 
 class _Others(NamedTuple):
@@ -119,7 +132,7 @@ class _Others(NamedTuple):
     overridden: Mapping[str, Sequence[Property]]
 
 
-def _overrides(todos: list["_TodoReader"]) -> Mapping[str, Sequence[Property]]:
+def _overrides(todos: Iterable["_TodoReader"]) -> Mapping[str, Sequence[Property]]:
     overridden: dict[str, list[Property]] = {}
     for todo in todos:
         if todo.occurrence is not None:
@@ -127,18 +140,14 @@ def _overrides(todos: list["_TodoReader"]) -> Mapping[str, Sequence[Property]]:
     return overridden
 
 
-def _repeated_uids(todos: list["_TodoReader"]) -> Iterator[ImportFault]:
-    first: dict[str, int] = {}
-    for todo in todos:
-        if todo.key in first:
-            repeated = sentence(
-                "ical-uid-repeated",
-                "UID {uid!r} is used a second time, first on line {line}",
-                uid=todo.key[:40],
-                line=first[todo.key],
-            )
-            yield ImportFault(todo.line, repeated)
-        first.setdefault(todo.key, todo.line)
+def _uid_repeated(todo: "_TodoReader", first: "_TodoReader") -> ImportFault:
+    repeated = sentence(
+        "ical-uid-repeated",
+        "UID {uid!r} is used a second time, first on line {line}",
+        uid=todo.key[:40],
+        line=first.line,
+    )
+    return ImportFault(todo.line, repeated)
 
 
 def _skipped_components(calendar: Calendar) -> Iterator[Skipped]:
@@ -159,6 +168,7 @@ class _TodoReader:
 
     def __init__(self, todo: Todo, times: CalendarTimes, zone: tzinfo) -> None:
         self.line = todo.line
+        self.is_followed = True
         self._todo = todo
         self._times = times
         self._zone = zone
@@ -317,7 +327,10 @@ class _TodoReader:
         next_date = series.next_date(
             first, length, Recurrence(rules, dates, exceptions, overridden, excepted_rules)
         )
-        return (None, False) if next_date is None else (next_date.due.isoformat(), next_date.is_over)
+        if next_date is None:
+            return None, False
+        self.is_followed = next_date.is_followed
+        return next_date.due.isoformat(), next_date.is_over
 
     def _length(self, start: CalendarMoment | None, due: CalendarMoment | None) -> timedelta | None:
         """Return how long after its start the to-do is due, None if the file does not tell."""

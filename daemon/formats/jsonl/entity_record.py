@@ -6,7 +6,7 @@ Never looks at the journal: what a line means is the same wherever it is read.
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from daemon.formats.core.plan import nested_too_deeply_sentence
+from daemon.formats.core.plan import cut_title, nested_too_deeply_sentence
 from daemon.formats.jsonl.line_schema import (
     EntityLine,
     OtherValue,
@@ -92,6 +92,12 @@ class MalformedEntity(Exception):
     def __init__(self, words: Sentence) -> None:
         self.words = words
         super().__init__(words.text)
+
+
+def name_of(whole: EntityRecord) -> str:
+    """Return what a person calls an entity: its title or name, else its kind."""
+    title = whole.current.get("title") or whole.current.get("name")
+    return cut_title(str(title[0].value)) if title else whole.kind
 
 
 def read_entity(line: EntityLine) -> EntityRecord:

@@ -8,8 +8,8 @@ from itertools import count
 from typing import NamedTuple
 
 from daemon.formats.core.importer import REMOVED_HERE, ImportResult
-from daemon.formats.core.plan import cut_title, describe_skipped
-from daemon.formats.jsonl.entity_record import EntityRecord
+from daemon.formats.core.plan import describe_skipped
+from daemon.formats.jsonl.entity_record import EntityRecord, name_of
 from daemon.formats.jsonl.line_schema import ROSTER_KIND
 from daemon.formats.jsonl.merge import EntityMerge
 from daemon.formats.jsonl.reader import EntityPart, LocatedEntity
@@ -194,9 +194,8 @@ def _has_written(snapshot: Snapshot, devices: Collection[DeviceId]) -> bool:
 
 def _count(placed: LocatedEntity, comparison: _Comparison) -> ImportResult:
     if comparison.skipped is not None:
-        title = placed.whole.current.get("title") or placed.whole.current.get("name")
-        label = cut_title(str(title[0].value)) if title else placed.whole.kind
-        return ImportResult(skipped=(describe_skipped(placed.number, label, comparison.skipped),))
+        skipped = describe_skipped(placed.number, name_of(placed.whole), comparison.skipped)
+        return ImportResult(skipped=(skipped,))
     if not comparison.is_new:
         return ImportResult(updated=int(comparison.job is not None), unchanged=int(comparison.job is None))
     kind = placed.whole.kind

@@ -3,12 +3,13 @@
 Never holds more than a part of it: such a file may be larger than memory.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 import msgspec
 
-from daemon.formats.core.importer import file_has_faults
+from daemon.formats.core.importer import FaultyFile
 from daemon.formats.core.plan import FAULTS_SHOWN_MAX, more_faults, nested_too_deeply_sentence
 from daemon.formats.jsonl.entity_record import EntityRecord, MalformedEntity, read_entity
 from daemon.formats.jsonl.line_limits import WRITTEN_PER_BYTE
@@ -21,9 +22,10 @@ from daemon.formats.jsonl.line_schema import (
     decode_header,
     decode_line,
 )
-from daemon.refusal import Detail, RefusalCode, Refused
+from daemon.refusal import Detail
 from store.fold.proposal_index import CHANGE_SET, DECISION
 from store.sentence import Sentence, foreign_text, sentence
+from syncproto.ids import EntityId, id_from_text
 
 PART_ENTITIES = 1000
 PART_BYTES = 4 << 20
@@ -34,6 +36,7 @@ PART_BYTES = 4 << 20
 # make more than a disk holds.
 _WRITTEN_FREE_BYTES = 64 << 20
 
+_ID = re.compile(rb'\s*\{"id":\s*"([0-9a-f]{32})"')
 _OUT_OF_ORDER = sentence(
     "jsonl-out-of-order", "an entity again, or out of order: an export has each once, in the order of ids"
 )
@@ -63,28 +66,54 @@ class LocatedEntity(NamedTuple):
 EntityPart = Sequence[LocatedEntity]
 
 
+class FaultyLine(NamedTuple):
+    """A line that cannot be read: its number, why, and the id that it names, None if it names none."""
+
+    number: int
+    words: Sentence
+    id: EntityId | None = None
+
+
+class CheckedFile(NamedTuple):
+    """How many entities of a file can be read, what is wrong with the others, and the ids that those name."""
+
+    entities: int
+    faults: tuple[Detail, ...]
+    faulty_ids: frozenset[EntityId]
+
+
 def count_checked(file: RewindableFile, *, is_own: bool = False) -> int:
-    """Read a file whole and return how many entities it has. Raises Refused with what is wrong in it.
+    """Read a file whole and return how many entities it has. Raises FaultyFile with what is wrong in it.
 
     A file that `is_own` was exported just now: what it takes is in a journal of this device already.
     """
+    return check(file, is_own=is_own).entities
+
+
+def check(file: RewindableFile, *, is_own: bool = False, skip_faulty: bool = False) -> CheckedFile:
+    """Read a file whole. Raises FaultyFile unless it is to be imported without what is faulty in it."""
     faults: list[Detail] = []
+    faulty_ids: set[EntityId] = set()
     entities = more = 0
     costs = _Costs()
     for parsed in _lines(file):
         if isinstance(parsed, LocatedEntity):
             entities += 1
             costs.add(parsed)
-        elif len(faults) < FAULTS_SHOWN_MAX:
-            faults.append(parsed)
+            continue
+        if parsed.id is not None:
+            faulty_ids.add(parsed.id)
+        if len(faults) < FAULTS_SHOWN_MAX:
+            faults.append(Detail(parsed.number, parsed.words))
         else:
             more += 1
     if more:
         faults.append(Detail(faults[-1].line, more_faults(more)))
-    faults = faults or ([] if is_own else costs.faults())
-    if faults:
-        raise _file_refusal(faults)
-    return entities
+    if beyond := [] if is_own else costs.faults():
+        raise _file_refusal([*faults, *beyond], has_more=False)
+    if faults and not (skip_faulty and entities):
+        raise _file_refusal(faults, has_more=entities > 0)
+    return CheckedFile(entities, tuple(faults), frozenset(faulty_ids))
 
 
 class _Costs:
@@ -114,13 +143,18 @@ class _Costs:
         return [Detail(line, repeats)] if self._written > self._allowed else []
 
 
-def read_parts(file: RewindableFile) -> Iterator[EntityPart]:
+def read_entities(file: RewindableFile) -> Iterator[LocatedEntity]:
+    """Yield each entity of a file that can be read."""
+    return (parsed for parsed in _lines(file) if isinstance(parsed, LocatedEntity))
+
+
+def read_parts(file: RewindableFile, left_out: Collection[EntityId] = frozenset()) -> Iterator[EntityPart]:
     """Yield the entities of a file that was checked, in parts: proposals and decisions, then all others."""
     for is_first in (True, False):
         part: list[LocatedEntity] = []
         size = 0
-        for parsed in _lines(file):
-            if not isinstance(parsed, LocatedEntity) or (parsed.whole.kind in _FIRST) is not is_first:
+        for parsed in read_entities(file):
+            if (parsed.whole.kind in _FIRST) is not is_first or parsed.whole.id in left_out:
                 continue
             if len(part) >= PART_ENTITIES or size >= PART_BYTES:
                 yield part
@@ -131,12 +165,12 @@ def read_parts(file: RewindableFile) -> Iterator[EntityPart]:
             yield part
 
 
-def _lines(file: RewindableFile) -> Iterator[LocatedEntity | Detail]:
+def _lines(file: RewindableFile) -> Iterator[LocatedEntity | FaultyLine]:
     """Yield each entity, or a fault in its place."""
     file.rewind()
     first = file.line(LINE_BYTES_MAX)
     if fault := _header_fault(first):
-        yield Detail(1, fault)
+        yield FaultyLine(1, fault)
         return
     number, has_ended, before = 1, False, b""
     while raw := file.line(LINE_BYTES_MAX):
@@ -147,12 +181,12 @@ def _lines(file: RewindableFile) -> Iterator[LocatedEntity | Detail]:
                 "a line of more than {most} MiB: no entity is that long",
                 most=LINE_BYTES_MAX >> 20,
             )
-            yield Detail(number, too_long)
+            yield FaultyLine(number, too_long)
             return
         if not raw.strip():
             continue
         if has_ended:
-            yield Detail(
+            yield FaultyLine(
                 number,
                 sentence("jsonl-goes-on-after-end", "something stands behind the line that ends the file"),
             )
@@ -162,7 +196,7 @@ def _lines(file: RewindableFile) -> Iterator[LocatedEntity | Detail]:
         if isinstance(parsed, LocatedEntity):
             # An entity on many lines would be compared with all that the lines before wrote of it.
             if parsed.whole.id <= before:
-                parsed = Detail(number, _OUT_OF_ORDER)
+                parsed = FaultyLine(number, _OUT_OF_ORDER, parsed.whole.id)
             else:
                 before = parsed.whole.id
         if parsed is not None:
@@ -173,7 +207,7 @@ def _lines(file: RewindableFile) -> Iterator[LocatedEntity | Detail]:
             "the file ends early, without its last line {line}: it was cut off",
             line=END_TEXT,
         )
-        yield Detail(number, cut_off)
+        yield FaultyLine(number, cut_off)
 
 
 def _header_fault(raw: bytes) -> Sentence | None:
@@ -201,26 +235,34 @@ def _header_fault(raw: bytes) -> Sentence | None:
     return None
 
 
-def _read_line(raw: bytes, number: int) -> LocatedEntity | Detail | None:
+def _read_line(raw: bytes, number: int) -> LocatedEntity | FaultyLine | None:
     """Read a line after the first; None is the end."""
     try:
         line = decode_line(raw)
         if isinstance(line, EndLine):
             not_ended = sentence("jsonl-end-is-false", "the line that ends the file says false")
-            return None if line.end else Detail(number, not_ended)
+            return None if line.end else FaultyLine(number, not_ended)
         return LocatedEntity(number, read_entity(line), len(raw))
     except MalformedEntity as fault:
-        return Detail(number, fault.words)
+        return FaultyLine(number, fault.words, _named_id(raw))
     except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
-        return Detail(number, foreign_text(str(fault)))
+        return FaultyLine(number, foreign_text(str(fault)), _named_id(raw))
     except RecursionError:
-        return Detail(number, nested_too_deeply_sentence())
+        return FaultyLine(number, nested_too_deeply_sentence())
 
 
-def _file_refusal(faults: list[Detail]) -> Refused:
-    return Refused(
-        RefusalCode.FAILED,
-        file_has_faults(len(faults)),
-        sentence("export-again", "export it again, or correct it, and then import it"),
-        details=faults,
-    )
+def _named_id(raw: bytes) -> EntityId | None:
+    """Return the id that a faulty line begins with, as an export writes it."""
+    match = _ID.match(raw)
+    return EntityId(id_from_text(match[1].decode())) if match else None
+
+
+def _file_refusal(faults: list[Detail], *, has_more: bool) -> FaultyFile:
+    hint = sentence("export-again", "export it again, or correct it, and then import it")
+    if has_more:
+        hint = sentence(
+            "export-again-or-skip",
+            "export it again, or correct it, and then import it; or import what has no fault with"
+            " --skip-faulty",
+        )
+    return FaultyFile(faults, hint, has_more=has_more)

@@ -23,6 +23,7 @@ from daemon.formats.core.plan import (
     title_line,
     unreadable_plan,
     utc_iso,
+    with_faults,
 )
 from daemon.formats.taskwarrior import kept_attributes, series
 from daemon.formats.taskwarrior.custom_attributes import CustomAttributes
@@ -68,6 +69,7 @@ def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -
     for source in read_records(text):
         located_records.append(source) if isinstance(source, LocatedRecord) else faults.append(source)
     faults += _repeated_uuids(located_records)
+    located_records = list({source.key: source for source in reversed(located_records)}.values())[::-1]
     tasks: list[PlannedTask] = []
     present = {source.key for source in located_records}
     occurrences = series.occurrences(located_records)
@@ -76,9 +78,7 @@ def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -
             tasks.append(_plan_task(_with_status_at(source, now_ms), present, occurrences, zone))
         except MalformedRecord as error:
             faults.append(source.fault(error.words))
-    if faults:
-        return unreadable_plan(FORMAT, *sorted(faults, key=lambda fault: fault.line))
-    return Plan(FORMAT, tuple(tasks))
+    return with_faults(Plan(FORMAT, tuple(tasks)), faults)
 
 
 def _repeated_uuids(located_records: list[LocatedRecord]) -> Iterator[ImportFault]:

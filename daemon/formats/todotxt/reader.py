@@ -22,6 +22,7 @@ from daemon.formats.core.plan import (
     text_fault,
     too_many_tasks_sentence,
     unreadable_plan,
+    with_faults,
 )
 from daemon.formats.todotxt.lines import DUE_MARK, MalformedLine, TodoLine, is_id_pair, parse_date, read_line
 from daemon.journal.fields.validation import ESTIMATE_MAX, NAME_CHARS_MAX, REASON_CHARS_MAX
@@ -77,7 +78,7 @@ def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -
             tasks.append(_task(line, number, f"{list_key}/{_short_hash(words)}/{key_counts[words]}", zone))
         except MalformedLine as error:
             faults.append(ImportFault(number, error.words))
-    return unreadable_plan(FORMAT, *faults) if faults else Plan(FORMAT, tuple(tasks), list_key=list_key)
+    return with_faults(Plan(FORMAT, tuple(tasks), list_key=list_key), faults)
 
 
 def _lines(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
-from daemon.formats.core.importer import ImportResult
+from daemon.formats.core.importer import FaultyFile, ImportResult
 from daemon.formats.importing import Imports, Preview, TextFile, Underway
 from daemon.web.page_job import Fault, PageJob
 
@@ -34,7 +34,7 @@ class Shown:
     @property
     def digest(self) -> str:
         """Return what no other file has: a yes to another one does not count."""
-        return hashlib.sha256("\0".join(self.file).encode(errors="surrogatepass")).hexdigest()
+        return _digest(self.file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,19 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A file of which nothing is imported, or a part if the store failed half-way: why, and each fault."""
+    """A file of which nothing is imported, or a part if the store failed half-way: why, and each fault.
+
+    `rest` is the file without what is faulty in it, None if nothing would be left.
+    """
 
     name: str
     refusal: Fault
+    rest: TextFile | None = None
+
+    @property
+    def digest(self) -> str:
+        """Return what no other file has: a word about another one does not count."""
+        return "" if self.rest is None else _digest(self.rest)
 
 
 Stage = Working | Shown | Imported | Failed
@@ -92,4 +101,13 @@ class ImportJobs:
         return own[0] if own else Underway(file.format, file.name)
 
     def _begin(self, working: Working, work: Callable[[], Awaitable[Stage]]) -> None:
-        self.job.begin(working, work, lambda fault: Failed(working.file.name, fault), kept_s=KEPT_S)
+        self.job.begin(working, work, lambda fault: _failed_stage(working.file, fault), kept_s=KEPT_S)
+
+
+def _failed_stage(file: TextFile, fault: Fault) -> Failed:
+    has_rest = isinstance(fault, FaultyFile) and fault.has_more
+    return Failed(file.name, fault, file._replace(skip_faulty=True) if has_rest else None)
+
+
+def _digest(file: TextFile) -> str:
+    return hashlib.sha256("\0".join(map(str, file)).encode(errors="surrogatepass")).hexdigest()

@@ -10,7 +10,7 @@ import msgspec
 from aiohttp import web
 
 from daemon.cli.translation import _
-from daemon.cli.wording.imports import counts_words, progress_words, skipped_lines
+from daemon.cli.wording.imports import counts_words, progress_words, remark_lines, skipped_lines
 from daemon.formats.core.importer import ImportResult
 from daemon.formats.importing import FILE_BYTES_MAX, Imports, TextFile
 from daemon.refusal import Refused
@@ -85,15 +85,19 @@ class _Importing:
         return await self._redirect()
 
     async def act(self, request: web.Request) -> web.Response:
-        """Import what was shown, look at it under another name, or drop it."""
+        """Import what was shown, look at it under another name or without what is faulty, or drop it."""
         form, stage = await read_form(request), self._job.stage
         deed, name = form.get("do", ""), form.get("name", "").strip()[:NAME_CHARS_MAX]
-        if deed not in ("import", "drop"):
+        if deed not in ("import", "drop", "skip"):
             raise refuse_form()
-        if not isinstance(stage, Shown) or form.get("file") != stage.digest:
+        wanted = Failed if deed == "skip" else Shown
+        if not isinstance(stage, wanted) or form.get("file", "") != stage.digest or not stage.digest:
             words = _("This file is no longer at hand: choose it again")
             return await self._page(fault=words)
-        if deed == "drop":
+        if isinstance(stage, Failed):
+            if stage.rest is not None:
+                self._jobs.look_at(stage.rest)
+        elif deed == "drop":
             self._job.forget()
         elif name and name != stage.file.name and stage.file.format in FORMATS_KNOWN_BY_NAME:
             # Another name can be another list: what was shown is then not what would happen.
@@ -181,19 +185,25 @@ def _outcome_fields(imported: Imported) -> dict[str, Any]:
 
 def _result_fields(result: ImportResult) -> dict[str, Any]:
     fields: Any = msgspec.to_builtins(result)
-    lines = list(skipped_lines(fields["skipped"]))
+    lines = [*skipped_lines(fields["skipped"]), *remark_lines(fields)]
     return {
         "counts": counts_words(fields),
         "skipped": lines[:LINES_MAX],
         "left_out": max(0, len(lines) - LINES_MAX),
+        "has_remarks": bool(result.remarks),
     }
 
 
 def _refusal_fields(failed: Failed) -> dict[str, Any]:
     if not isinstance(failed.refusal, Refused):
-        return {"name": failed.name, "words": sentence_text(failed.refusal), "faults": []}
+        return {"name": failed.name, "words": sentence_text(failed.refusal), "faults": [], "file": ""}
     faults = [
         _("line {number}: ").format(number=detail.line) * bool(detail.line) + sentence_text(detail.sentence)
         for detail in failed.refusal.details
     ]
-    return {"name": failed.name, "words": refusal_words(failed.refusal), "faults": faults}
+    return {
+        "name": failed.name,
+        "words": refusal_words(failed.refusal),
+        "faults": faults,
+        "file": failed.digest,
+    }

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, tzinfo
 from hypothesis import strategies as st
 
 from daemon.formats.core.importer import ImportResult, PlanImport
+from daemon.formats.core.plan import without_faulty
 from daemon.formats.readers import read_plan
 from daemon.formats.writers import writer_for
 from daemon.journal import checklist_items, entries, tasks
@@ -21,10 +22,18 @@ from tests.support.fleet import START_MS, Home
 
 
 def bring(
-    home: Home, format_: str, text: str, *, name: str = "list", zone: tzinfo = UTC, now_ms: int = START_MS
+    home: Home,
+    format_: str,
+    text: str,
+    *,
+    name: str = "list",
+    zone: tzinfo = UTC,
+    now_ms: int = START_MS,
+    skip_faulty: bool = False,
 ) -> ImportResult:
     """Import a file as the daemon does: compared with the journal first, then part after part."""
-    work = home.read(PlanImport(read_plan(format_, name, text, zone, now_ms)).with_matched_tasks)
+    plan = read_plan(format_, name, text, zone, now_ms)
+    work = home.read(PlanImport(without_faulty(plan) if skip_faulty else plan).with_matched_tasks)
     result = work.empty_result
     for part in work.parts:
         result += home.write(lambda tx, part=part: work.import_part(tx, part))  # type: ignore[misc]

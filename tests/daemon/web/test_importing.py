@@ -131,6 +131,26 @@ async def test_a_file_with_faults_names_each_and_brings_nothing(page: ImportPage
     assert await page.commits() == 0
 
 
+async def test_a_file_can_come_in_without_what_is_faulty_once_a_person_has_seen_it(page: ImportPage):
+    await page.send("rake\ndig due:2026-02-31\n", "todo.txt")
+    refused = await page.until_ended()
+    assert "--skip-faulty" not in refused
+    token = re.search(r'name="file" value="([0-9a-f]{64})"', refused)
+    assert token
+    assert (await page.ask("/import", {"do": "import", "file": token[1]})).status == 409
+    assert (await page.ask("/import", {"do": "skip", "file": "0" * 64})).status == 409
+    assert (await page.ask("/import", {"do": "skip", "file": token[1]})).status == 303
+    shown = await page.until_ended()
+    assert "Would import 1 task" in shown
+    assert "left out, since it is faulty: line 2: " in shown
+    assert await page.commits() == 0
+    form = re.search(r'name="file" value="([0-9a-f]{64})"', shown)
+    assert form
+    assert (await page.ask("/import", {"do": "import", "file": form[1], "name": "todo.txt"})).status == 303
+    assert "Imported 1 task" in await page.until_ended()
+    assert await page.titles() == ["rake"]
+
+
 @pytest.mark.parametrize("language", ["de", "es", "fr", "ro"])
 async def test_a_wrong_file_is_told_in_the_language_of_the_person(page: ImportPage, language: str):
     english = (await page.send(b"caf\xe9\n", "todo.txt")).text

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import click
 
 from daemon.cli.api import client
-from daemon.cli.api.command_error import CommandError
+from daemon.cli.api.command_error import EXIT_DONE, EXIT_PARTLY, CommandError
 from daemon.cli.framework.declaration import command, pass_output
 from daemon.cli.terminal.standard_input import (
     STANDARD_INPUT,
@@ -51,6 +51,7 @@ _WATCH_S: Final = 0.2
 @click.argument("file", metavar="FILE")
 @click.option("--name", metavar="NAME", help="What the list is called; needed if FILE is -.")
 @click.option("--encoding", metavar="NAME", default=_UTF_8, help="How FILE is written, such as latin-1.")
+@click.option("--skip-faulty", is_flag=True, help="Import what has no fault, and list what was left out.")
 @click.option("--dry-run", is_flag=True, help="Show what would be imported, and import nothing.")
 @pass_output
 def import_command(
@@ -60,8 +61,9 @@ def import_command(
     file: str,
     name: str | None,
     encoding: str,
+    skip_faulty: bool,
     dry_run: bool,
-) -> None:
+) -> int:
     """Import tasks from a file, or from standard input if FILE is -. With auto, the ending of FILE decides.
 
     If you import the same file again, nothing comes twice; if it has changed, the tasks are updated. A list
@@ -74,23 +76,22 @@ def import_command(
     and the list of devices is never imported. If a thing is here too, only what the file knows beyond it is
     imported. If both have changed a value, both values stay, as a conflict. Such a file has no history.
 
-    If one line cannot be read, nothing is imported. A long file is imported in parts, between which other
-    work goes on. If something ends it half-way, the same import again brings the rest.
+    If one line cannot be read, nothing is imported, and each fault is named with its line. With --skip-faulty
+    the rest is imported, and the exit status is 8 if anything was faulty. A long file is imported in parts,
+    between which other work goes on. If something ends it half-way, the same import again brings the rest.
     """
     format = _format_of(file) if format == _AUTO else format  # noqa: A001 - likewise
     if format == JSON_LINES:
         with _open_file(file) as opened:
             size = os.fstat(opened.fileno()).st_size
-            answer = client.upload(
-                "/v1/import/jsonl", {"dry_run": dry_run}, _pieces(opened, size), size, _LINES_WAIT_S
-            )
-        output.write_answer(
-            answer, lambda report, display: import_lines(report, dry_run, display), import_rows
-        )
-        return
-    body = {"format": format, "name": _name(file, name), "text": _text(file, encoding)}
-    answer = _send_import(body | ({"dry_run": True} if dry_run else {}))
+            how = {"dry_run": dry_run, "skip_faulty": skip_faulty}
+            answer = client.upload("/v1/import/jsonl", how, _pieces(opened, size), size, _LINES_WAIT_S)
+    else:
+        options = {"dry_run": dry_run, "skip_faulty": skip_faulty}
+        body = {"format": format, "name": _name(file, name), "text": _text(file, encoding)}
+        answer = _send_import(body | {key: True for key, is_set in options.items() if is_set})
     output.write_answer(answer, lambda report, display: import_lines(report, dry_run, display), import_rows)
+    return EXIT_PARTLY if answer.json.get("faulty") else EXIT_DONE
 
 
 def _format_of(file: str) -> str:

@@ -8,7 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.translation import _
-from daemon.cli.wording.imports import IMPORT_COUNTS, counts_words, progress_words, skipped_lines
+from daemon.cli.wording.imports import (
+    IMPORT_COUNTS,
+    counts_words,
+    progress_words,
+    remark_lines,
+    skipped_lines,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,6 +30,10 @@ def import_rows(report: ImportResultJson) -> Iterator[Sequence[object]]:
     yield from ((key, report.get(key, 0)) for key in IMPORT_COUNTS)
     for skipped_line in report.get("skipped") or ():
         yield "skipped", skipped_line.get("line"), skipped_line.get("what"), skipped_line.get("why")
+    for remark in report.get("remarks") or ():
+        yield "remark", remark.get("line"), remark.get("what"), remark.get("why")
+    for faulty in report.get("faulty") or ():
+        yield "faulty", faulty.get("line"), faulty.get("why")
 
 
 def underway_line(fields: dict[str, Any]) -> str:
@@ -37,4 +47,5 @@ def import_lines(report: ImportResultJson, dry_run: bool, display: Display) -> I
     """Draw what was, or in a dry run what would be, imported."""
     message = _("Would import {what}") if dry_run else _("Imported {what}")
     yield f"{display.paint(display.symbol('✓'), 'green')} {message.format(what=counts_words(report))}"
-    yield from (display.paint(f"  {line}", "yellow") for line in skipped_lines(report.get("skipped") or ()))
+    lines = (*skipped_lines(report.get("skipped") or ()), *remark_lines(report))
+    yield from (display.paint(f"  {line}", "yellow") for line in lines)

@@ -14,12 +14,14 @@ class Import(Struct, frozen=True, forbid_unknown_fields=True):
     """A file's text, its name, and its format: icalendar, markdown, taskwarrior or todotxt.
 
     A Markdown or todo.txt file of the same name updates what came before; another name is another list.
+    `skip_faulty`: what cannot be read is left out and listed, instead of refusing the whole file.
     """
 
     format: str
     name: str
     text: str
     dry_run: bool = False
+    skip_faulty: bool = False
 
 
 def routes(imports: Imports) -> list[Route]:
@@ -31,7 +33,8 @@ def routes(imports: Imports) -> list[Route]:
 
     async def run(call: Call[Import, Nothing]) -> ImportResult:
         body = call.body
-        return await imports.run(TextFile(body.format, body.name, body.text), dry_run=body.dry_run)
+        file = TextFile(body.format, body.name, body.text, body.skip_faulty)
+        return await imports.run(file, dry_run=body.dry_run)
 
     return [
         Route(

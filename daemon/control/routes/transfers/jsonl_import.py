@@ -6,6 +6,7 @@ Never writes before the whole file is here and has been read without a fault, an
 import asyncio
 from dataclasses import replace
 from functools import partial
+from itertools import starmap
 from pathlib import Path
 
 from aiohttp import web
@@ -16,8 +17,9 @@ from daemon.control.route import Call, Nothing, Route, StreamHandler
 from daemon.control.spool import Spool
 from daemon.disk import READING_STILL_WORKS, DiskFloor
 from daemon.formats.core.importer import ImportResult, import_again
-from daemon.formats.core.plan import describe_skipped
-from daemon.formats.jsonl import importer, reader
+from daemon.formats.core.plan import describe_skipped, faulty_of
+from daemon.formats.jsonl import importer, left_out, reader
+from daemon.formats.jsonl.reader import CheckedFile
 from daemon.refusal import RefusalCode, Refused
 from store.file.errors import StoreError
 from store.sentence import sentence
@@ -29,9 +31,13 @@ SKIPPED_MAX = 100
 
 
 class How(Struct, frozen=True, forbid_unknown_fields=True):
-    """How to import. `dry_run`: report what would be imported, and write nothing."""
+    """How to import. `dry_run`: report what would be imported, and write nothing.
+
+    `skip_faulty`: lines that cannot be read are left out and listed, instead of refusing the whole file.
+    """
 
     dry_run: bool = False
+    skip_faulty: bool = False
 
 
 class JsonlImportRoutes:
@@ -64,14 +70,20 @@ class JsonlImportRoutes:
         with Spool(self._folder, self._floor) as spool:
             await _receive(request, spool)
             async with self._turn:
-                total = await asyncio.to_thread(reader.count_checked, spool)
-                import_result = await self._parts(spool, total, dry_run=call.query.dry_run)
+                check = partial(reader.check, spool, skip_faulty=call.query.skip_faulty)
+                checked = await asyncio.to_thread(check)
+                import_result = await self._parts(spool, checked, dry_run=call.query.dry_run)
         return web.Response(body=json.encode(import_result), content_type="application/json")
 
-    async def _parts(self, spool: Spool, total: int, *, dry_run: bool) -> ImportResult:
+    async def _parts(self, spool: Spool, checked: CheckedFile, *, dry_run: bool) -> ImportResult:
         """Take part after part; other writes, and the end of the daemon, get their turn in between."""
-        import_result, count, left_out = ImportResult(), 0, 0
-        parts = reader.read_parts(spool)
+        missing = await self._store.read(partial(left_out.not_in_journal, ids=checked.faulty_ids))
+        loose = await asyncio.to_thread(left_out.find_belongings, spool, missing)
+        import_result = ImportResult(
+            skipped=tuple(loose.values()), faulty=tuple(starmap(faulty_of, checked.faults))
+        )
+        count = more_count = 0
+        parts = reader.read_parts(spool, loose)
         while (part := await asyncio.to_thread(next, parts, None)) is not None:
             try:
                 if dry_run:
@@ -81,14 +93,14 @@ class JsonlImportRoutes:
             except StoreError as fault:
                 if not count:
                     raise
-                raise _partly(count, total, fault) from fault
+                raise _partly(count, checked.entities - len(loose), fault) from fault
             count += len(part)
-            left_out += len(import_result.skipped[SKIPPED_MAX:])
+            more_count += len(import_result.skipped[SKIPPED_MAX:])
             import_result = replace(import_result, skipped=import_result.skipped[:SKIPPED_MAX])
-        if left_out:
+        if more_count:
             more = describe_skipped(
                 None,
-                sentence("so-many-more", "{count} more", count=left_out),
+                sentence("so-many-more", "{count} more", count=more_count),
                 sentence("as-those-above", "as those above"),
             )
             import_result = replace(import_result, skipped=(*import_result.skipped, more))

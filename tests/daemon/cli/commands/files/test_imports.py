@@ -47,6 +47,22 @@ def test_a_file_that_cannot_be_read_as_text_is_refused_in_one_line(
     assert result.err.count("\n") == 1
 
 
+def test_what_is_faulty_is_listed_and_the_exit_status_says_so(
+    placet: Placet, control: FakeControl, tmp_path: Path
+):
+    faulty = {"line": 2, "why": "DUE is 'x'", "why_id": "", "why_params": {}}
+    control.answers("POST /v1/import", examples.IMPORTED | {"faulty": [faulty]})
+    file = tmp_path / "todo.txt"
+    file.write_text("rake\ndue:x\n")
+    result = placet("import", "todotxt", str(file), "--skip-faulty")
+    assert (result.status, result.out.splitlines()[-1]) == (
+        8,
+        "  left out, since it is faulty: line 2: DUE is 'x'",
+    )
+    (sent,) = (request for request in control.requests if request.line == "POST /v1/import")
+    assert sent.body["skip_faulty"] is True
+
+
 def test_a_terminal_shows_how_far_a_long_import_is(control: FakeControl, tmp_path: Path):
     file = tmp_path / "todo.txt"
     file.write_text("rake\n")

@@ -110,6 +110,13 @@ async def test_a_file_with_faults_is_refused_with_each_of_them(importing: Api):
     assert await importing.commits() == 0
 
 
+async def test_what_has_no_fault_comes_in_if_the_client_says_so(importing: Api):
+    text = '{"uuid": 1}\n{"uuid": "a", "description": "x", "status": "pending"}\n'
+    body = request(text, "taskwarrior") | {"skip_faulty": True}
+    answer = (await importing.ask("POST", "/v1/import", body)).json
+    assert (answer["tasks"], [faulty["line"] for faulty in answer["faulty"]]) == (1, [1])
+
+
 async def test_a_dry_run_only_reads_also_below_the_floor(tmp_path: Path):
     api = Api(tmp_path, [])
     api.routes += imports.routes(Imports(api.store, UTC, lambda: START_MS))
