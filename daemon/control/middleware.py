@@ -34,6 +34,10 @@ def refusal_middleware() -> Middleware:
             return await handler(request)
         except (Refused, StoreError, LocalProtocolError, web.HTTPException) as error:
             refused = _refusal(request, error)
+            if isinstance(error, web.HTTPMethodNotAllowed):
+                answer = _answer(refused, error.status)
+                answer.headers["Allow"] = error.headers["Allow"]
+                return answer
             return _answer(refused, http_status(refused))
         except Exception as bug:  # noqa: BLE001 - the boundary: the caller must hear of a bug, the log must hold it
             _log.error("bug", route=_route(request), kind=type(bug).__name__, at=_frames_words(bug))

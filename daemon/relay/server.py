@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import structlog
-from aiohttp import web
+from aiohttp import web, web_response
 
 from daemon.clock import Clock
 from daemon.peers.mailboxes.carrier import CarrierFault
@@ -33,6 +33,8 @@ AFTER_HEADER = "Retry-After"
 
 Serve = Callable[[web.Request, Box], Awaitable[web.StreamResponse]]
 
+# Versions of Python and of libraries tell strangers what to try.
+setattr(web_response, "SERVER_SOFTWARE", "Placet")  # noqa: B010 - the library exports no such setting
 log = structlog.get_logger("relay")
 
 

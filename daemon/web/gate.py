@@ -56,7 +56,7 @@ def refusal_middleware(no_page: RenderPage) -> Middleware:
                 )
             response = web.Response(status=refusal.status, text=refusal.text)
             response.headers.extend(
-                {key: refusal.headers[key] for key in ("Location",) if key in refusal.headers}
+                {key: refusal.headers[key] for key in ("Location", "Allow") if key in refusal.headers}
             )
         except Exception as bug:  # noqa: BLE001 - the boundary: the browser must hear of a bug, the log must hold it
             _log.error("bug", route=_route(request), kind=type(bug).__name__, at=_frames_words(bug))

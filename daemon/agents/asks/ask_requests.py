@@ -23,7 +23,7 @@ from daemon.agents.asks.ask_record import (
 from daemon.agents.asks.standing_permission import permit_by_rule
 from daemon.agents.asks.use_rule import UseResult, judge_use
 from daemon.agents.tools.actions import ACTION_CHARS_MAX
-from daemon.agents.tools.agent_record import ExternalAgent, hindrance, load_any_agent
+from daemon.agents.tools.agent_record import ExternalAgent, load_any_agent, refusal_of_hindered
 from daemon.agents.tools.daily_limits import ASKS, BYTES, spend_within_limits
 from daemon.agents.tools.policy import denies_action
 from daemon.agents.tools.presence import ANY, presence_on_action
@@ -84,9 +84,9 @@ def make_ask(tx: Transaction, agent: EntityId, request: NewAsk) -> EntityId:
     Raises Refused for an agent that may not act here, and for an ask that breaks a bound or reuses a key.
     """
     known_agent = load_any_agent(tx, agent)
-    reason = hindrance(tx, known_agent)
-    if reason is not None:
-        raise Refused(RefusalCode.CONFLICT, reason)
+    refused = refusal_of_hindered(tx, known_agent)
+    if refused is not None:
+        raise refused
     _require_bounds(request, tx.now_ms())
     entity = tx.entity(agent)
     if denies_action(entity, request.name):

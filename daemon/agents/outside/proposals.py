@@ -15,7 +15,7 @@ from daemon.agents.proposing.call_handler import ToolCallHandler
 from daemon.agents.proposing.change_set_builder import ProposalLimits
 from daemon.agents.proposing.run_identity import RunIdentity
 from daemon.agents.proposing.tool_answers import CallOutcome, ToolAnswer
-from daemon.agents.tools.agent_record import ExternalAgent, hindrance, load_external_agent
+from daemon.agents.tools.agent_record import ExternalAgent, load_external_agent, refusal_of_hindered
 from daemon.agents.tools.daily_limits import BYTES, PROPOSALS, spend_within_limits
 from daemon.agents.tools.table import ANSWER_QUESTION, TOOLS, CallMode, WriteTarget, normalised_name
 from daemon.refusal import RefusalCode, Refused, usage_error
@@ -69,9 +69,9 @@ def propose(
     request that is too long or beyond its daily limits.
     """
     known_agent = load_external_agent(tx, agent)
-    reason = hindrance(tx, known_agent)
-    if reason is not None:
-        raise Refused(RefusalCode.CONFLICT, reason)
+    refused = refusal_of_hindered(tx, known_agent)
+    if refused is not None:
+        raise refused
     assert known_agent is not None
     content = _content_of(request)
     subject = agent if task is None else task

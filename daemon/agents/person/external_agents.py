@@ -99,7 +99,7 @@ def register_external_agent(tx: Transaction, name: str) -> EntityId:
         raise Refused(
             RefusalCode.CONFLICT,
             sentence("agents-waiting-many", "{count} agents wait to be let in already", count=len(waiting)),
-            sentence("use-agent-admit", "let them in, or destroy them: placet agent list"),
+            sentence("wait-for-person", "wait until a person has decided on some of them"),
         )
     fields = _fields(tx.device, name) | {"lifecycle": CREATED, SCOPE_FIELD: NO_TASKS}
     tx.commit([EntityWrite(identifier, "agent", fields)], by=AuthorKind.AGENT, agent=identifier)

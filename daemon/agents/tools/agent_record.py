@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from daemon.agents.tools.policy import category_refusal
+from daemon.refusal import RefusalCode, Refused
 from daemon.text_comparison import comparison_key
 from daemon.timestamps import iso_utc
 from store.fold.entity import Entity
@@ -203,6 +204,21 @@ def hindrance(snapshot: Snapshot, agent: AnyAgent | None) -> Sentence | None:
     if agent is not None and agent.lifecycle != DESTROYED and agent.home != snapshot.device:
         return sentence("agent-home-elsewhere", "its home is another device")
     return hindrance_at_home(snapshot, agent)
+
+
+def refusal_of_hindered(snapshot: Snapshot, agent: AnyAgent | None) -> Refused | None:
+    """Return how a program is refused that speaks as an agent which may not work here; None if it may.
+
+    It is never told the command by which a person lets it in: it may be able to run commands.
+    """
+    reason = hindrance(snapshot, agent)
+    if reason is None or reason.id != "agent-not-admitted":
+        return None if reason is None else Refused(RefusalCode.CONFLICT, reason)
+    return Refused(
+        RefusalCode.CONFLICT,
+        sentence("agent-waits-for-person", "a person has to let this agent in first"),
+        sentence("wait-to-be-let-in", "wait, and tell the person that it waits; do not let it in yourself"),
+    )
 
 
 def hindrance_at_home(snapshot: Snapshot, agent: AnyAgent | None) -> Sentence | None:

@@ -19,7 +19,7 @@ from daemon.agents.outside.verdicts import Verdicts, verdicts_after
 from daemon.agents.person import agent_timers, external_agents, lifecycle
 from daemon.agents.person.external_agents import ExternalAgentDetails, find_external_agent
 from daemon.agents.proposing.change_set_builder import ProposalLimits
-from daemon.agents.tools.agent_record import hindrance, load_external_agent
+from daemon.agents.tools.agent_record import load_external_agent, refusal_of_hindered
 from daemon.control.route import CREATED, AsyncHandler, Call, Nothing, ReadHandler, Route, WriteHandler
 from daemon.control.routes.agents import Pause, Policy, permit
 from daemon.journal.human_input import HumanInput
@@ -319,9 +319,9 @@ class OutsideRoutes:
     def _active_agent(self, snapshot: Snapshot, ref: str) -> EntityId:
         """Find an agent that may work here. Raises Refused for one that nobody let in."""
         agent = find_external_agent(snapshot, ref)
-        reason = hindrance(snapshot, load_external_agent(snapshot, agent))
-        if reason is not None:
-            raise Refused(RefusalCode.CONFLICT, reason)
+        refused = refusal_of_hindered(snapshot, load_external_agent(snapshot, agent))
+        if refused is not None:
+            raise refused
         return agent
 
     # -- proposals ------------------------------------------------------------------------------------

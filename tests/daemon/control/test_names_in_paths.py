@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 
 from daemon.cli.api.client import percent_encode
@@ -113,6 +114,17 @@ async def test_what_has_a_name_is_found_by_it_whatever_is_in_it(laptop: Device):
             ]
 
     assert await asyncio.to_thread(walk) == []
+
+
+async def test_what_no_route_takes_is_answered_with_what_it_does_take_and_names_no_version(laptop: Device):
+    async with aiohttp.ClientSession(
+        "http://placet", connector=aiohttp.UnixConnector(laptop.socket)
+    ) as session:
+        async with session.request("PUT", "/v1/tasks") as unlisted:
+            assert (unlisted.status, unlisted.headers["Allow"]) == (405, "GET,POST")
+            assert unlisted.headers["Server"] == "Placet"
+        async with session.get("/nowhere") as unknown:
+            assert (unknown.status, unknown.headers["Server"]) == (404, "Placet")
 
 
 def refused_paths(client: Client) -> list[str]:

@@ -106,7 +106,7 @@ async def test_an_ambiguous_reference_lists_the_candidates(api: Api):
         ("GET", "/v1/tasks/nothing", None, 404, "not_found"),
         ("PATCH", "/v1/checklist-items/abcdef", b"{}", 404, "not_found"),
         ("GET", "/v2/tasks", None, 404, "not_found"),
-        ("PUT", "/v1/tasks", b"{}", 400, "usage"),
+        ("PUT", "/v1/tasks", b"{}", 405, "usage"),
     ],
 )
 async def test_bad_input_is_answered_in_one_form_and_changes_nothing(  # noqa: PLR0917 - pytest passes names

@@ -139,7 +139,7 @@ def test_nobody_works_who_was_not_let_in(a: Home, task: EntityId, admitted_by: A
     if admitted_by is not None:
         fields: dict[str, Any] = {"lifecycle": "active", "scope": "all"}
         a.write(lambda tx: tx.commit([EntityWrite(agent, "agent", fields)], by=admitted_by))
-    with pytest.raises(Refused, match="waits until you let it in"):
+    with pytest.raises(Refused, match="a person has to let this agent in"):
         proposed(a, agent, task)
     a.write(lambda tx: external_agents.admit_external_agent(tx, agent))
     assert proposed(a, agent, task).state == "pending"

@@ -71,7 +71,8 @@ async def test_a_program_that_names_itself_waits_for_a_person(api: Api) -> None:
     registered = await api.ask("POST", "/v1/external-agents/register", {"name": "Codex"})
     assert registered.json["lifecycle"] == "created"
     refused = await propose(api, "Codex")
-    assert refused.status == 409
+    assert (refused.status, refused.json["error"]["id"]) == (409, "agent-waits-for-person")
+    assert "placet" not in str(refused.json), "a program that can run commands would let itself in"
     assert (await api.ask("POST", "/v1/external-agents/Codex/admit", {})).json["lifecycle"] == "active"
     assert (await propose(api, "Codex")).status == 201
 
