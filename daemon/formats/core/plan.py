@@ -76,6 +76,7 @@ class PlannedTask:
     (Unix time; None: unknown). `source` is the source's own id of it, kept as provenance so that an export
     can name it again; None if the format has none.
 
+    `unsaid` names fields of which the file says nothing here, not even that they have no value.
     `current` is set once the journal is known to have the task under its `exported_id`: it is what an export
     of the same format would say of it now. What is equal in both was not edited in the file.
 
@@ -103,6 +104,7 @@ class PlannedTask:
     links: tuple[PlannedLink, ...] = ()
     removed: bool = False
     exported_id: EntityId | None = None
+    unsaid: frozenset[str] = frozenset()
     current: PlannedTask | None = None
     due_moves: bool = False
     gone: tuple[str, ...] = ()

@@ -8,14 +8,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
+from daemon.formats.core.plan import title_line
 from store.sentence import Sentence, sentence
 
 _DONE = re.compile(r"x\s+")
 _PRIORITY = re.compile(r"\(([A-Z])\)\s+")
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:\s+|$)", re.ASCII)
-# Not a link (http://…) and not a time of day (10:30): a key begins with a letter, a value not with slashes.
-_PAIR = re.compile(r"([^\W\d_][\w.-]*):(?!//)(\S+)")
+# Not a link (http://…), a path (C:\…) or a time of day (10:30): a key begins with a letter, a value with no slash.
+_PAIR = re.compile(r"(?!(?:mailto|tel|sms|geo|urn|doi|magnet):)([^\W\d_][\w.-]*):(?!//|\\)(\S+)")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_BLANKS = re.compile(r"(\s+)")
+_TEXT_SIGN = "\u2060"
+"""Before a word that would be a mark, and is text: a word joiner, which nobody sees."""
 
 ID_KEY = "placet"
 """The key by which an exported file names the task that a line was exported from."""
@@ -53,31 +57,53 @@ class TodoLine:
 
 def read_line(text: str) -> TodoLine:
     """Parse a line. Raises MalformedLine if a date does not exist or there is no text."""
+    head = _Head()
     rest = text.strip()
-    is_done = (start := _DONE.match(rest)) is not None
-    rest = rest[start.end() :] if start else rest
-    letter = _PRIORITY.match(rest)
-    rest = rest[letter.end() :] if letter else rest
-    dates: list[date] = []
-    # Only a finished task has two dates: when it was done, then when it was made.
-    while len(dates) < 1 + is_done and (match := _DATE.match(rest)):
-        dates.append(parse_date(match[1], _A_DATE))
-        rest = rest[match.end() :]
-    made_on = dates.pop() if len(dates) > is_done else None
-    words = rest.split()
-    title, marks = split_title_and_pairs(words)
+    # What a line begins with is a mark only if it is the first thing on the line.
+    if not text[:1].isspace():
+        rest = head.take(rest)
+    title, marks = split_title_and_pairs(rest)
     if not title:
         raise MalformedLine(sentence("todotxt-no-text", "there is no text beside the marks"))
+    words = rest.split()
     return TodoLine(
         title=title,
-        is_done=is_done,
-        priority=letter[1] if letter else None,
-        done_on=dates[0] if dates else None,
-        made_on=made_on,
+        is_done=head.is_done,
+        priority=head.letter,
+        done_on=head.dates[0] if head.is_done and head.dates else None,
+        made_on=head.dates[-1] if len(head.dates) > head.is_done else None,
         projects=names_with_sign(words, "+"),
         contexts=names_with_sign(words, "@"),
         pairs=marks,
     )
+
+
+class _Head:
+    """What a line has before its text; `dates`: when it was done, if it is, then when it was made."""
+
+    def __init__(self) -> None:
+        self.is_done = False
+        self.letter: str | None = None
+        self.dates: list[date] = []
+
+    def take(self, text: str) -> str:
+        """Read the marks, and return the text behind them."""
+        if match := _DONE.match(text):
+            self.is_done, text = True, text[match.end() :]
+        while True:
+            if self._may_have_letter and (match := _PRIORITY.match(text)):
+                self.letter = match[1]
+            # Only a finished task has two dates.
+            elif len(self.dates) <= self.is_done and (match := _DATE.match(text)):
+                self.dates.append(parse_date(match[1], _A_DATE))
+            else:
+                return text
+            text = text[match.end() :]
+
+    @property
+    def _may_have_letter(self) -> bool:
+        # Programs that leave a finished task its letter write it before or behind the day of its end.
+        return self.letter is None and len(self.dates) <= self.is_done
 
 
 def parse_date(text: str, noun: Sentence) -> date:
@@ -104,21 +130,40 @@ def parse_date(text: str, noun: Sentence) -> date:
         ) from None
 
 
-def split_title_and_pairs(words: list[str]) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Return the title, and the pairs that are no part of it.
+def split_title_and_pairs(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return the title, its runs of blanks as they are, and the pairs that are no part of it.
 
     Marks at the end are no part of the title; within a sentence they are its words. If there are only
     marks, they are the title.
     """
-    title_words = [word for word in words if not is_known_pair(word)]
-    known_pairs = [split_pair(word) for word in words if is_known_pair(word)]
-    end = len(title_words)
-    while end and is_mark(title_words[end - 1]):
+    words = [(before, word, split_pair(word)) for before, word in words_with_blanks(text)]
+    of_title = [triple for triple in words if triple[2] is None or not _is_known(*triple[2])]
+    known_pairs = [pair for _, _, pair in words if pair and _is_known(*pair)]
+    end = len(of_title)
+    while end and (of_title[end - 1][2] or _has_sign(of_title[end - 1][1])):
         end -= 1
-    if not end:
-        return " ".join(title_words), tuple(pair for pair in known_pairs if pair)
-    loose = (split_pair(word) for word in title_words[end:])
-    return " ".join(title_words[:end]), tuple(pair for pair in [*known_pairs, *loose] if pair)
+    end = end or len(of_title)
+    loose = [pair for _, _, pair in of_title[end:] if pair]
+    title = title_line("".join(before + _unsigned(word) for before, word, _ in of_title[:end]))
+    return title, (*known_pairs, *loose)
+
+
+def words_with_blanks(text: str) -> list[tuple[str, str]]:
+    """Return each word of a stripped text with the blanks before it."""
+    first, *others = _BLANKS.split(text)
+    pairs = [("", first), *zip(others[::2], others[1::2], strict=True)]
+    return [pair for pair in pairs if pair[1]]
+
+
+def as_text(word: str) -> str:
+    """Return a word of a title so that a reader takes it for nothing else."""
+    return _TEXT_SIGN + word if is_mark(word) or _unsigned(word) != word else word
+
+
+def _unsigned(word: str) -> str:
+    rest = word[1:]
+    is_signed = word.startswith(_TEXT_SIGN) and (rest.startswith(_TEXT_SIGN) or is_mark(rest))
+    return rest if is_signed else word
 
 
 def names_with_sign(words: Iterable[str], sign: str) -> tuple[str, ...]:
@@ -128,14 +173,14 @@ def names_with_sign(words: Iterable[str], sign: str) -> tuple[str, ...]:
 
 def split_pair(word: str) -> tuple[str, str] | None:
     """Return key and value of a `key:value`, None if the word is no such pair."""
-    match = _PAIR.fullmatch(word)
+    match = _PAIR.fullmatch(word) if ":" in word else None
     return (match[1], match[2]) if match else None
 
 
 def is_known_pair(word: str) -> bool:
     """Say whether a word is a pair whose key has a place in the journal."""
     pair = split_pair(word)
-    return pair is not None and (pair[0] in KNOWN_KEYS or is_id_pair(*pair))
+    return pair is not None and _is_known(*pair)
 
 
 def is_id_pair(key: str, value: str) -> bool:
@@ -145,7 +190,15 @@ def is_id_pair(key: str, value: str) -> bool:
 
 def is_mark(word: str) -> bool:
     """Say whether a word is a project, a context or a pair."""
-    return (len(word) > 1 and word[0] in "+@") or split_pair(word) is not None
+    return _has_sign(word) or split_pair(word) is not None
+
+
+def _is_known(key: str, value: str) -> bool:
+    return key in KNOWN_KEYS or is_id_pair(key, value)
+
+
+def _has_sign(word: str) -> bool:
+    return len(word) > 1 and word[0] in "+@"
 
 
 def has_leading_mark(text: str) -> bool:

@@ -33,7 +33,7 @@ from syncproto.ids import EntityId, id_from_text
 FORMAT = "todotxt"
 
 ATTRIBUTES = "attributes"
-"""What ends the key of the entry with the marks that have no place of their own: lines of `name: value`."""
+"""What ends the key of the entry with the marks that have no place of their own: a line each, as written."""
 PRIORITIES = {"A": "P0", "B": "P1", "C": "P2"}
 """By letter; all further letters are the lowest priority, and kept beside it."""
 LOWEST = "P3"
@@ -46,7 +46,7 @@ OPEN_STATUSES = {
 REJECTED = "rejected"
 _ESTIMATE = re.compile(r"([1-9]\d{0,6})min", re.ASCII)
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", re.ASCII)
-_DATE_LIKE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_DUE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:T\S+)?", re.ASCII)
 _LETTER = re.compile(r"[A-Z]")
 _KEY_CHARS = 16
 
@@ -95,9 +95,9 @@ def _task(line: TodoLine, number: int, key: str, zone: tzinfo) -> PlannedTask:
     made_ms = _midnight_ms(line.made_on, zone)
     category = next((project for project in line.projects if _fits_name(project)), None)
     labels = [context for context in line.contexts if _fits_name(context)][:LABELS_MAX]
-    kept_pairs = [*reader.left]
-    kept_pairs += [("project", project) for project in line.projects if project != category]
-    kept_pairs += [("context", context) for context in line.contexts if context not in labels]
+    kept_marks = [*reader.left]
+    kept_marks += [f"+{project}" for project in line.projects if project != category]
+    kept_marks += [f"@{context}" for context in line.contexts if context not in labels]
     return PlannedTask(
         key=key,
         line=number,
@@ -113,17 +113,17 @@ def _task(line: TodoLine, number: int, key: str, zone: tzinfo) -> PlannedTask:
         language=reader.language,
         category=category,
         labels=tuple(labels),
-        entries=tuple(_entries(line, key, kept_pairs, made_ms)),
+        entries=tuple(_entries(line, key, kept_marks, made_ms)),
         exported_id=reader.exported_id,
+        # Most programs drop the letter of a task that is done: nobody took its priority away.
+        unsaid=frozenset({"priority"} if line.is_done and reader.priority is None else ()),
     )
 
 
-def _entries(
-    line: TodoLine, key: str, kept_pairs: list[tuple[str, str]], made_ms: int | None
-) -> Iterator[PlannedEntry]:
+def _entries(line: TodoLine, key: str, kept_marks: list[str], made_ms: int | None) -> Iterator[PlannedEntry]:
     if not fits_title(line.title):
         yield from split_entry(f"{key}/title", line.title, made_ms)
-    if text := "\n".join(f"{name}: {value}" for name, value in kept_pairs):
+    if text := "\n".join(kept_marks):
         yield from split_entry(f"{key}/{ATTRIBUTES}", text, made_ms)
 
 
@@ -143,24 +143,22 @@ def _fits_name(name: str) -> bool:
 
 
 class _Pairs:
-    """The parsed pairs of a line: each has a field, or is in `left` to be kept as text."""
+    """The parsed pairs of a line: each has a field, or is in `left` to be kept as it is written."""
 
     def __init__(self, line: TodoLine) -> None:
-        self.left: list[tuple[str, str]] = []
-        self.due: str | None = None
+        self.left: list[str] = []
         self.reason: str | None = None
         self.estimate: int | None = None
         self.language: str | None = None
         self.exported_id: EntityId | None = None
         self.status = "DONE" if line.is_done else "OPEN"
         self.priority = self._priority(line.priority) if line.priority else None
+        self.due = self._due([value for key, value in line.pairs if key == "due"])
         for key, value in line.pairs:
-            if not self._take(key, value, is_done=line.is_done):
-                self.left.append((key, value))
+            if key != "due" and not self._take(key, value, is_done=line.is_done):
+                self.left.append(f"{key}:{value}")
 
     def _take(self, key: str, value: str, *, is_done: bool) -> bool:
-        if key == "due":
-            return self._due(value)
         if key == "pri" and self.priority is None and _LETTER.fullmatch(value):
             self.priority = self._priority(value)
             return True
@@ -182,11 +180,12 @@ class _Pairs:
             return True
         return False
 
-    def _due(self, value: str) -> bool:
-        if self.due is not None or not _DATE_LIKE.fullmatch(value):
-            return False
-        self.due = parse_date(value, DUE_MARK).isoformat()
-        return True
+    def _due(self, values: list[str]) -> str | None:
+        """Return the first day; keep all that the line says of it if that is more than a day."""
+        days = [day for value in values if (day := due_day(value))]
+        if days[:1] != values:
+            self.left += [f"due:{value}" for value in values]
+        return parse_date(days[0], DUE_MARK).isoformat() if days else None
 
     def _status(self, value: str, *, is_done: bool) -> bool:
         if is_done and value == REJECTED:
@@ -200,5 +199,11 @@ class _Pairs:
     def _priority(self, letter: str) -> str:
         if letter in PRIORITIES or letter == "D":
             return PRIORITIES.get(letter, LOWEST)
-        self.left.append(("priority", letter))
+        self.left.append(f"({letter})")
         return LOWEST
+
+
+def due_day(value: str) -> str | None:
+    """Return the day of a due date, with a time or without: the day that its author saw."""
+    match = _DUE.fullmatch(value)
+    return match[1] if match else None

@@ -3,18 +3,25 @@
 Never writes what the format has no place for: notes and checklists stay behind.
 """
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import tzinfo
 
 from daemon.formats.core.exported_tasks import ExportedTask, ExportedTasks, local_day
-from daemon.formats.core.plan import PlannedTask
+from daemon.formats.core.plan import PlannedTask, cut_title
 from daemon.formats.todotxt.lines import (
     ID_KEY,
+    MalformedLine,
+    TodoLine,
+    as_text,
     has_leading_mark,
     is_known_pair,
     is_mark,
     names_with_sign,
+    read_line,
     split_pair,
+    words_with_blanks,
 )
 from daemon.formats.todotxt.reader import (
     ATTRIBUTES,
@@ -23,6 +30,7 @@ from daemon.formats.todotxt.reader import (
     OPEN_STATUSES,
     PRIORITIES,
     REJECTED,
+    due_day,
     parse,
 )
 from daemon.journal.fields.validation import CLOSED
@@ -33,6 +41,9 @@ __all__ = ["FORMAT", "write"]
 
 _LETTERS = {priority: letter for letter, priority in PRIORITIES.items()} | {LOWEST: "D"}
 _STATUSES = {status: word for word, status in OPEN_STATUSES.items()}
+_LETTER = re.compile(r"\(([A-Z])\)")
+_A_DAY = "2026-01-01"
+"""Behind a day, words are a title even if they look like what a line begins with."""
 
 
 def write(snapshot: Snapshot, zone: tzinfo) -> Iterator[str]:
@@ -48,19 +59,30 @@ def reread(task: ExportedTask, zone: tzinfo) -> PlannedTask | None:
 
 
 def _line(task: ExportedTask, zone: tzinfo) -> str:
-    kept_pairs = _imported_marks(task)
-    words = [_as_word(word) for word in _title(task).split()]
-    sentence, marks = _split_trailing_marks(words)
-    letter = _letter(task, kept_pairs)
-    is_done = task.status in CLOSED
-    text = " ".join(
-        [
-            *sentence,
-            *_marks(task, marks, kept_pairs, set(sentence)),
-            *_journal_pairs(task, letter, kept_pairs),
-        ]
-    )
+    kept_marks = _imported_marks(task)
+    title = _title(task) or "…"
+    plain = _text(task, title, kept_marks)
+    words = words_with_blanks(title)
+    text = _text(task, "".join(before + as_text(word) for before, word in words), kept_marks)
+    # A mark in a title that says what the task has anyway stays a mark.
+    if _read(plain) == _read(text):
+        text = plain
+    letter, is_done = _letter(task, kept_marks), task.status in CLOSED
     return " ".join(filter(None, [*_leading_marks(task, zone, text, letter, is_done=is_done), text]))
+
+
+def _read(text: str) -> TodoLine | None:
+    try:
+        line = read_line(f"{_A_DAY} {text}")
+    except MalformedLine:
+        return None
+    return replace(line, contexts=tuple(sorted(line.contexts)))
+
+
+def _text(task: ExportedTask, title: str, kept_marks: list[str]) -> str:
+    names = {word for _, word in words_with_blanks(title)}
+    marks = [*_marks(task, kept_marks, names), *_journal_pairs(task, kept_marks)]
+    return " ".join([title, *marks])
 
 
 def _leading_marks(
@@ -79,63 +101,34 @@ def _leading_marks(
 
 def _title(task: ExportedTask) -> str:
     """Return the title, in full if an import had to cut it and nobody changed it since."""
-    full_title = task.imported_child_id(FORMAT, f"{task.id_in_format(FORMAT)}/title")
-    texts = (note.text for note in task.notes if note.id == full_title)
-    full = next(texts, "")
-    return full if task.title.endswith("…") and full.startswith(task.title.removesuffix("…")) else task.title
+    notes = task.imported_notes(FORMAT, f"{task.id_in_format(FORMAT)}/title")
+    full = "".join(note.text for note in notes)
+    return full if full and cut_title(full) == task.title else task.title
 
 
-def _imported_marks(task: ExportedTask) -> list[tuple[str, str]]:
+def _imported_marks(task: ExportedTask) -> list[str]:
     """Return the marks that an import found no place for."""
-    wanted = task.imported_child_id(FORMAT, f"{task.id_in_format(FORMAT)}/{ATTRIBUTES}")
-    lines = [line for note in task.notes if note.id == wanted for line in note.text.split("\n")]
-    pairs = [line.partition(": ") for line in lines]
-    return [(name, value) for name, _, value in pairs if name and value and len(value.split()) == 1]
+    notes = task.imported_notes(FORMAT, f"{task.id_in_format(FORMAT)}/{ATTRIBUTES}")
+    words = "".join(note.text for note in notes).split("\n")
+    return [word for word in words if len(word.split()) == 1 and (is_mark(word) or _LETTER.fullmatch(word))]
 
 
-def _as_word(word: str) -> str:
-    """Keep a title's own word from being read as one of the journal's marks."""
-    return word.replace(":", "：", 1) if is_known_pair(word) else word
-
-
-def _split_trailing_marks(words: list[str]) -> tuple[list[str], list[str]]:
-    """Part the marks at a title's end from the words before: they go among the other marks."""
-    end = len(words)
-    while end and is_mark(words[end - 1]):
-        end -= 1
-    return (words[:end], words[end:]) if end else (words, [])
-
-
-def _marks(
-    task: ExportedTask, own: list[str], kept_pairs: list[tuple[str, str]], names: set[str]
-) -> Iterator[str]:
-    """Yield projects, contexts and pairs that the sentence does not contain already, ordered by kind."""
-    projects = [*([task.category] if task.category else []), *names_with_sign(own, "+")]
-    projects += [value for name, value in kept_pairs if name == "project"]
-    contexts = [
-        *task.labels,
-        *names_with_sign(own, "@"),
-        *(value for name, value in kept_pairs if name == "context"),
-    ]
+def _marks(task: ExportedTask, kept_marks: list[str], names: set[str]) -> Iterator[str]:
+    """Yield projects, contexts and pairs that the title does not contain already, ordered by kind."""
+    contexts = [*task.labels, *names_with_sign(kept_marks, "@")]
     contexts.sort(key=lambda name: (name.casefold(), name))
-    marks = [f"+{_one_word(name)}" for name in projects] + [f"@{_one_word(name)}" for name in contexts]
-    marks += [word for word in own if split_pair(word)]
-    marks += [
-        word
-        for name, value in kept_pairs
-        if not is_known_pair(word := f"{name}:{value}")
-        and split_pair(word) == (name, value)
-        and name not in ("project", "context", "priority")
-    ]
+    marks = [f"+{_one_word(task.category)}"] if task.category else []
+    marks += [f"+{name}" for name in names_with_sign(kept_marks, "+")]
+    marks += [f"@{_one_word(name)}" for name in contexts]
+    marks += [word for word in kept_marks if split_pair(word) and not is_known_pair(word)]
     yield from (mark for mark in dict.fromkeys(marks) if mark not in names)
 
 
-def _journal_pairs(
-    task: ExportedTask, letter: str | None, kept_pairs: list[tuple[str, str]]
-) -> Iterator[str]:
+def _journal_pairs(task: ExportedTask, kept_marks: list[str]) -> Iterator[str]:
     """Yield the pairs that have a place in the journal."""
-    if task.due:
-        yield f"due:{task.due}"
+    kept_pairs = [pair for word in kept_marks if is_known_pair(word) and (pair := split_pair(word))]
+    yield from _dues(task, [value for key, value in kept_pairs if key == "due"])
+    letter = _letter(task, kept_marks)
     if letter and task.status in CLOSED:
         yield f"pri:{letter}"
     if task.status == "REJECTED":
@@ -143,20 +136,35 @@ def _journal_pairs(
     elif task.status in _STATUSES:
         yield f"status:{_STATUSES[task.status]}"
     if task.reason:
-        yield f"reason:{_one_word(task.reason)}"
+        word = f"reason:{_one_word(task.reason)}"
+        # Some values, such as those that begin with slashes, are of no pair.
+        yield word if split_pair(word) else word.replace(":", ":_", 1)
     if task.estimate_minutes:
         yield f"estimate:{task.estimate_minutes}min"
     if task.language:
         yield f"lang:{task.language}"
-    yield from (
-        word for name, value in kept_pairs if is_known_pair(word := f"{name}:{value}") and name != ID_KEY
-    )
+    yield from (f"{key}:{value}" for key, value in kept_pairs if key not in ("due", ID_KEY))
     yield f"{ID_KEY}:{id_to_text(task.id)}"
 
 
-def _letter(task: ExportedTask, kept_pairs: list[tuple[str, str]]) -> str | None:
+def _dues(task: ExportedTask, kept_values: list[str]) -> Iterator[str]:
+    """Yield what the file said of the due date, with the day of now in the place of another one."""
+    is_said = False
+    for value in kept_values:
+        day = due_day(value)
+        if day is None or is_said:
+            yield f"due:{value}"
+            continue
+        is_said = True
+        if task.due:
+            yield f"due:{value if day == task.due else task.due}"
+    if task.due and not is_said:
+        yield f"due:{task.due}"
+
+
+def _letter(task: ExportedTask, kept_marks: list[str]) -> str | None:
     letter = _LETTERS.get(task.priority or "")
-    further = next((value for name, value in kept_pairs if name == "priority" and len(value) == 1), None)
+    further = next((match[1] for word in kept_marks if (match := _LETTER.fullmatch(word))), None)
     return further if letter == "D" and further else letter
 
 

@@ -8,7 +8,9 @@ from datetime import timedelta, timezone
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from daemon.formats.core.importer import ImportResult
 from daemon.journal import tasks
 from daemon.journal.tasks import NewTask, TaskEdit
 from tests.daemon.formats.transfers import (
@@ -26,6 +28,8 @@ RULE = re.compile(
     r"(?:x (?P<done>\d{4}-\d\d-\d\d) |x |\((?P<priority>[A-Z])\) )?"
     r"(?:(?P<made>\d{4}-\d\d-\d\d) )?(?P<text>.+)"
 )
+
+JOINER = "\u2060"
 
 
 def by_the_rules(line: str) -> dict[str, object]:
@@ -93,25 +97,143 @@ def test_a_letter_follows_the_priority_once_a_person_changes_it(a: Home):
     assert without_ids(export(a, "todotxt")) == "(B) 2026-01-02 water\n"
 
 
-def test_marks_at_the_end_of_a_title_keep_their_order(a: Home, b: Home):
-    add(a, title="Call @bob", labels=["amy", "zed"])
-    text = without_ids(export(a, "todotxt"))
-    assert text.endswith("Call @amy @bob @zed\n")
-    bring(b, "todotxt", text)
-    assert without_ids(export(b, "todotxt")) == text
-
-
 def test_removed_tasks_stay_out(a: Home):
     add(a, title="rake")
     a.write(lambda tx: tasks.remove(tx, "rake"))
     assert export(a, "todotxt") == ""
 
 
-def test_a_title_is_not_taken_for_a_mark_of_the_journals(a: Home, b: Home):
-    add(a, title="due:2026-02-30 is wrong pri:A")
+@pytest.mark.parametrize("letter", ["", "DONE"])
+def test_a_title_comes_back_as_it_is_whatever_it_looks_like(a: Home, b: Home, letter):
+    titles = [
+        *("due:2026-02-30 is wrong pri:A", "fix project:x", "fix priority:E context:y", "due:2026-12-01"),
+        *("Call @bob", "+garage @home", "mail @home +project due:2026-12-05 placet:abc", "a  b   c", "x"),
+        *("x marks the spot", "(A) looks like a priority", "2026-12-01 begins with a date", "a\u00a0b @c"),
+        *(
+            "\u2060+odd \u2060 \u2060x \u2060\u2060",
+            "status:blocked reason:x",
+            "rec:1w t:2026-12-05 h:1",
+            "mailto:kim@example.org",
+        ),
+        *("placet:" + "0" * 32, "see http://x.y/a:b @d", "Talk to @amy about +garden plans", "C:\\x"),
+    ]
+    for title in titles:
+        add(a, title=title, labels=["amy", "zed"], status=letter or "OPEN", reason="//x")
     bring(b, "todotxt", export(a, "todotxt"))
-    (task,) = stored_tasks(b)
-    assert (task.due, task.priority) == (None, "P2")
+    assert task_contents(b) == task_contents(a)
+    assert [task.title for task in stored_tasks(b)] == titles
+    assert without_ids(export(b, "todotxt")) == without_ids(export(a, "todotxt"))
+
+
+CASES = [
+    ("Read https://example.org/a:b?x=1&y=2#frag before noon", {}),
+    ("Meet Kim 12:30 at platform 3:4 due:2026-12-01", {"due": "2026-12-01"}),
+    ("Send url:https://example.org/path to @sam", {"labels": ["sam"]}),
+    ("foo@example.org asks for a+b=c and C++ notes", {}),
+    ("Write to mailto:kim@example.org tel:+4930123456", {"category": None}),
+    ("Review due:2026-12-01T09:00", {"title": "Review", "due": "2026-12-01"}),
+    ("Review due:2026-12-01T23:59:00+02:00 @a", {"title": "Review", "due": "2026-12-01", "labels": ["a"]}),
+    ("Two due:2026-12-01 due:2026-12-09T10:00", {"title": "Two", "due": "2026-12-01"}),
+    ("Bad due:tomorrow due:2026-12-09", {"title": "Bad", "due": "2026-12-09"}),
+    ("Water  the   plants rec:1w t:2026-12-05", {"title": "Water  the   plants"}),
+    (
+        "fix project:x priority:E context:y",
+        {"title": "fix", "category": None, "priority": "P2", "labels": []},
+    ),
+    ("x 2026-02-03 (A) 2026-01-01 done", {"title": "done", "priority": "P0", "status": "DONE"}),
+    ("x 2026-02-03 (F) done", {"title": "done", "priority": "P3", "status": "DONE"}),
+    ("x (B) done", {"title": "done", "priority": "P1", "status": "DONE"}),
+    ("x 2026-02-03 2026-01-01 (B) done", {"title": "(B) done", "priority": "P2"}),
+    (" (A) no priority", {"title": "(A) no priority", "priority": "P2"}),
+    ("\tx not done", {"title": "x not done", "status": "OPEN"}),
+    ("(A)  two blanks", {"title": "two blanks", "priority": "P0"}),
+    ("line with tab\there", {"title": "line with tab here"}),
+    ("\ufeff(A) first @a\r", {"title": "first", "priority": "P0", "labels": ["a"]}),
+]
+
+
+def test_each_mark_of_other_programs_is_read_for_what_it_is_and_written_back(fleet: Fleet):
+    wrong = []
+    for line, wanted in CASES:
+        home = fleet.home(f"device {len(fleet.homes)}")
+        bring(home, "todotxt", line + "\n")
+        (task,) = stored_tasks(home)
+        came = {name: getattr(task, name) for name in wanted}
+        text = without_ids(export(home, "todotxt"))
+        lost = [word for word in line.split() if word not in text and not word.startswith(("(", "\ufeff"))]
+        again = bring(home, "todotxt", export(home, "todotxt"))
+        if came != wanted or lost or again.updated or without_ids(export(home, "todotxt")) != text:
+            wrong.append((line, came, lost, again, text))
+    assert wrong == []
+
+
+def test_a_task_that_is_done_in_a_program_that_drops_its_letter_keeps_its_priority(a: Home, b: Home):
+    add(a, title="rake", priority="P0")
+    line = export(a, "todotxt").removeprefix("(A) ")
+    for done in (f"x 2026-03-21 {line}", f"x {line}", f"x 2026-03-21 (A) {line}", f"x {line.strip()} pri:A"):
+        bring(a, "todotxt", done)
+        assert [(task.status, task.priority) for task in stored_tasks(a)] == [("DONE", "P0")]
+        assert " pri:A " in export(a, "todotxt")
+    bring(a, "todotxt", line.strip() + " pri:A")
+    assert [(task.status, task.priority) for task in stored_tasks(a)] == [("OPEN", "P0")]
+    bring(a, "todotxt", line)
+    assert stored_tasks(a)[0].priority == "P2"
+    bring(b, "todotxt", "(A) rake\n")
+    for _ in range(2):
+        bring(b, "todotxt", "x 2026-03-21 rake\n")
+        assert [(task.status, task.priority) for task in stored_tasks(b)] == [("DONE", "P0")]
+
+
+def test_a_due_date_keeps_its_time_until_it_is_another_day(a: Home):
+    bring(a, "todotxt", "Review due:2026-12-01T09:00 due:soon\n")
+    assert without_ids(export(a, "todotxt")) == "Review due:2026-12-01T09:00 due:soon\n"
+    a.write(lambda tx: tasks.edit(tx, "Review", TaskEdit(due="2026-12-24")))
+    assert without_ids(export(a, "todotxt")) == "Review due:2026-12-24 due:soon\n"
+    a.write(lambda tx: tasks.edit(tx, "Review", TaskEdit(due=None)))
+    assert without_ids(export(a, "todotxt")) == "Review due:soon\n"
+
+
+_WORDS = st.sampled_from(
+    [
+        *("rake", "a\u00a0b", "+p", "+q", "@c", "@d", "due:2026-12-01", "due:2026-12-09T09:00", "due:soon"),
+        *("pri:A", "pri:zz", "priority:X", "project:x", "context:y", "rec:+1w", "t:2026-12-05", "h:1", "C++"),
+        *("status:blocked", "status:odd", "reason:for_Ann", "estimate:90min", "estimate:soon", "lang:de"),
+        *("placet:abc", "http://x.y/a:b", "12:30", "(A)", "x", "2026-01-01", "\u2060+p", "mailto:a@b.c"),
+    ]
+)
+_HEADS = st.sampled_from(
+    [
+        *("", "", "(A) ", "(F)  ", "2026-01-02 ", "(B) 2026-01-02 ", "x ", "x 2026-02-03 ", " (A) ", "  x "),
+        *("x 2026-02-03 2026-01-01 ", "x (C) ", "x 2026-02-03 (A) 2026-01-01 ", "x 2026-02-03 (Z) "),
+    ]
+)
+_BLANKS = st.sampled_from([" ", " ", "  ", "\t"])
+_LINES = st.builds(
+    lambda head, parts, end: head + "".join(f"{word}{blanks}" for word, blanks in parts) + end,
+    _HEADS,
+    st.lists(st.tuples(_WORDS, _BLANKS), max_size=7),
+    st.sampled_from(["rake", "rake", "rake +p", "rake @c due:2026-12-01", "word " * 100 + "@d"]),
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15, deadline=None)
+@given(st.lists(_LINES, min_size=1, max_size=4))
+def test_an_export_of_any_file_is_the_same_from_the_second_time_on(fleet: Fleet, lines):
+    text = "".join(f"{line}\n" for line in lines)
+    home = fleet.home(f"device {len(fleet.homes)}")
+    bring(home, "todotxt", text)
+    first = export(home, "todotxt")
+    assert bring(home, "todotxt", text) == ImportResult(unchanged=len(lines))
+    assert bring(home, "todotxt", first) == ImportResult(unchanged=len(lines))
+    assert export(home, "todotxt") == first
+    other = fleet.home(f"device {len(fleet.homes)}")
+    bring(other, "todotxt", first)
+    assert without_ids(export(other, "todotxt")) == without_ids(first)
+    assert [(*task[:9], sorted(task[9])) for task in task_contents(other)] == [
+        (*task[:9], sorted(task[9])) for task in task_contents(home)
+    ]
+    words = set(text.replace(JOINER, "").split()) - set(first.replace(JOINER, "").split())
+    assert {word for word in words if ":" in word or word[0] in "+@"} <= {"pri:A"}
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None)
@@ -127,6 +249,7 @@ def test_any_journal_exported_imported_and_exported_again_is_the_same_bytes(flee
     assert bring(second, "todotxt", text).tasks == len(journal)
     assert without_ids(export(second, "todotxt")) == without_ids(text)
     for before, after in zip(stored_tasks(first), stored_tasks(second), strict=True):
+        assert before.title == after.title
         assert (before.status, before.priority, before.due, before.estimate_minutes, before.language) == (
             *(after.status, after.priority, after.due, after.estimate_minutes, after.language),
         )
