@@ -45,6 +45,7 @@ _MONEY = re.compile(r"\s*[€$£%]")
 _TIME = re.compile(r" (?:\d{1,2}(?::\d\d| ?h\d{0,2}\b| ?[ap]m\b| uhr\b))")
 _BARE_DAY = re.compile(r"(?:\D+ )?\d{1,2}(?:st|nd|rd|th|er|\.)?$")
 _NO_YEAR = re.compile(r"(?:\D+ )?\d{1,2}[./-]\d{1,2}\.?$")
+_NEXT_SENTENCE = re.compile(r"(?:\D+ )?\d{1,2}\. (?:\d{1,2}|[^\W\d]+)$")
 _SURE = re.compile(r"(?:\D+ )?\d{1,2}(?:\.\d{1,2}\.|[./]\d\d)$")
 # Said so, a day is too vague to be a date, or lies behind.
 _VAGUE = frozenset({DayRule.BARE, DayRule.NEXT, DayRule.LAST, DayRule.BACK, DayRule.PAST})
@@ -111,6 +112,10 @@ def _is_deadline(clause: Clause, match: re.Match[str], cues: CueTable) -> bool:
     """Return whether a cue means a deadline, and not a stretch of time or an absence."""
     led = words_before(clause.unquoted, match.start(), cues)
     following = words_after(clause.unquoted, match.end(), cues)
+    # "Monday in a week" is a day that its cue moves.
+    is_within = phrase_pattern(cues.deadline.within).fullmatch(match.group()) is not None
+    if is_within and not _weekdays(cues).isdisjoint(led[-2:]):
+        return False
     if cues.deadline.not_after.intersection(led[-2:]) or (led and _begins_stretch(led[-1], following, cues)):
         return False
     if not cues.past_words.isdisjoint(following):
@@ -159,6 +164,8 @@ def _readings(
     for count in range(len(tokens), 0, -1):
         end, text = tokens[count - 1].end(), " ".join(spelled[:count]).rstrip(",:")
         days = _days(text, is_within, today, cues) or _days(text.rstrip("."), is_within, today, cues)
+        if days and _takes_from_next_sentence(text, span[end:], cues):
+            continue
         if days:
             sure = len(days) == 1 and _stands_alone(text, span[end:], cues)
             sure = sure and not _may_be_amount(text, clause, index, cues)
@@ -169,6 +176,16 @@ def _readings(
                 else None
             )
             return
+
+
+def _takes_from_next_sentence(text: str, rest: str, cues: CueTable) -> bool:
+    """Return whether a day's month is rather the beginning of the next sentence: "by the 20. 4 people paid".
+
+    Only German writes a full stop between a day and the name of its month.
+    """
+    if not _NEXT_SENTENCE.match(text) or not words_in(rest)[:1]:
+        return False
+    return text[-1].isdigit() or cues.language != "de"
 
 
 def _may_be_amount(text: str, clause: Clause, index: int, cues: CueTable) -> bool:
@@ -205,6 +222,11 @@ def _correct_spelling(token: str, cues: CueTable) -> str:
 
 
 @lru_cache(maxsize=8)
+def _weekdays(cues: CueTable) -> frozenset[str]:
+    return frozenset(date_language(cues.language).weekdays)
+
+
+@lru_cache(maxsize=8)
 def _names(cues: CueTable) -> tuple[str, ...]:
     """Return the longer names of days and months of a language."""
     tongue = date_language(cues.language)
@@ -223,6 +245,8 @@ def _stands_alone(text: str, rest: str, cues: CueTable) -> bool:
     """Return whether a span is the whole of a day, and not a number that only looks like one."""
     following = words_in(rest)[:1]
     if cues.deadline.day_not_before.intersection(following) or _MONEY.match(rest):
+        return False
+    if phrase_pattern(cues.deadline.day_moved_by).match(rest, len(rest) - len(rest.lstrip(" ,"))):
         return False
     if (
         not any(sign.isdigit() for sign in text)

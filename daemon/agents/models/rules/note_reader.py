@@ -37,7 +37,13 @@ from daemon.agents.models.rules.lexicon.plain_text import (
     to_plain,
 )
 from daemon.agents.models.rules.status_mentions import ON_HOLD, status_mention
-from daemon.agents.models.rules.to_do_items import is_to_do_line, journal_title, listed_titles
+from daemon.agents.models.rules.to_do_items import (
+    is_list_member,
+    is_to_do_line,
+    journal_title,
+    listed_member,
+    listed_titles,
+)
 from daemon.agents.tools.arguments import TITLE_CHARS_MAX
 from daemon.agents.tools.model_interface import LabelView
 
@@ -109,10 +115,23 @@ def read_note(
     clauses = list(note.clauses)
     for line in note.lines:
         clauses += _read_line(line, written_at, cues, mention_candidates, note_findings)
+    in_list = False
     for clause in clauses:
-        _read_clause(clause, written_at, cues, mention_candidates, note_findings)
+        is_member = in_list and _is_next_member(clause, written_at, cues)
+        if is_member:
+            note_findings.new_items.append((journal_title(listed_member(clause)), False))
+        else:
+            _read_clause(clause, written_at, cues, mention_candidates, note_findings)
+        in_list = clause.text.endswith(";") and (is_member or bool(listed_titles(clause, cues)))
     note_findings.labels = mentioned_labels(note.clauses, mention_candidates.labels, cues)
     return note_findings
+
+
+def _is_next_member(clause: Clause, written_at: datetime, cues: CueTable) -> bool:
+    """Return whether a clause behind a semicolon goes on with a list, and is neither sentence nor value."""
+    if not is_list_member(clause, cues) or listed_titles(clause, cues):
+        return False
+    return not (due_dates(clause, written_at.date(), cues) or stated_durations(clause, cues))
 
 
 def _read_line(

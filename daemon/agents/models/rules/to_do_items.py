@@ -13,6 +13,7 @@ from daemon.agents.tools.arguments import TITLE_CHARS_MAX
 
 TO_DO_CHARS_MAX = 160  # what is longer is prose
 ACT_CHARS_MIN = 4
+MEMBER_WORDS_MAX = 8
 _LINK = re.compile(r"\S+://\S+$")
 _FACT = re.compile(r"[^:]{1,40}:\s*[\d€$£]")
 
@@ -96,6 +97,25 @@ def listed_titles(clause: Clause, cues: CueTable) -> list[str]:
         position = gap[1]
     titles.append(clause.text[position:end])
     return [title.strip() for title in titles if words_in(to_plain(title)) and len(title) <= TO_DO_CHARS_MAX]
+
+
+def listed_member(clause: Clause) -> str:
+    """Return a clause as one member of a list, without the signs that end it."""
+    return clause.text.rstrip(" .!;")
+
+
+def is_list_member(clause: Clause, cues: CueTable) -> bool:
+    """Return whether a clause may be a member of a list that goes on, and no sentence of its own."""
+    words = words_in(clause.plain_text)
+    sentence_words = cues.negations | cues.past_words | cues.conditions
+    return (
+        bool(words)
+        and len(words) <= MEMBER_WORDS_MAX
+        and not clause.is_question
+        and ":" not in clause.text
+        and words[0] not in cues.duty.pronouns
+        and sentence_words.isdisjoint(words)
+    )
 
 
 def _gaps(between: re.Pattern[str], bare: str, start: int, end: int) -> list[tuple[int, int]]:

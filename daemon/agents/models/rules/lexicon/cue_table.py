@@ -80,7 +80,8 @@ class DeadlineCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     `cues` stand before the day and `suffixes` behind it; `fillers` may stand between a cue and its day.
     `until` is a deadline with a word of `until_with` in its clause. If `until_stands`, it is one too
     without a word of `until_not_with`; the name of a place to stay is such a word. A cue behind
-    `not_after`, a day before `day_not_before`, and a day without year that may be an amount beside
+    `not_after`, a day before `day_not_before` or before a phrase of `day_moved_by`, which
+    makes another day of it, and a day without year that may be an amount beside
     `amounts`, are none. A clause with a phrase of `moved` is due on the day behind `moved_to`, if one of
     `moved_things` is what was moved. `within` leads a span in, which is read as if `ahead_prefix` stood
     before it. `day_leads` make a bare number a day, and `day_parts` may be joined with a weekday. If
@@ -105,6 +106,7 @@ class DeadlineCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     ahead_prefix: str
     short_weekdays_stand: bool
     day_not_before: WordSet
+    day_moved_by: Phrases
 
 
 class DurationUnits(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
