@@ -161,8 +161,9 @@ class TaskDrafter:
         if task.due_moves and entity is not None and not _is_imports_own(entity, "due", "status"):
             # The file may say the same as ever: a day that has passed is no reason to touch a person's word.
             del wanted["due"]
-        said = {name: value for name, value in wanted.items() if name not in task.unsaid}
-        fields = _difference(self._snapshot, entity, said)
+        for name in task.unsaid:
+            del wanted[name]
+        fields = _difference(self._snapshot, entity, wanted)
         if task.category and fields.get("category_id"):
             self.catalogue.require("category", task.category)
         return fields | self._label_fields(task, entity)
@@ -170,8 +171,8 @@ class TaskDrafter:
     def _edited_fields(self, task: PlannedTask, current: PlannedTask, stored_entity: Entity) -> FieldValues:
         """Return the fields of an exported task that were edited in its file."""
         history = ImportHistory(self._snapshot, stored_entity)
-        said = [name for name in _EDITABLE if name not in task.unsaid]
-        edited = {name for name in said if getattr(task, name) != getattr(current, name)}
+        names = [name for name in _EDITABLE if name not in task.unsaid]
+        edited = {name for name in names if getattr(task, name) != getattr(current, name)}
         wanted: FieldValues = {name: getattr(task, name) for name in edited}
         if task.category != current.category:
             wanted["category_id"] = self.catalogue.id_of("category", task.category) if task.category else None

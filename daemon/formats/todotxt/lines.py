@@ -14,7 +14,7 @@ from store.sentence import Sentence, sentence
 _DONE = re.compile(r"x\s+")
 _PRIORITY = re.compile(r"\(([A-Z])\)\s+")
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:\s+|$)", re.ASCII)
-# Not a link (http://…), a path (C:\…) or a time of day (10:30): a key begins with a letter, a value with no slash.
+# Neither a link (http://…), nor a path (C:\…), nor a time of day (10:30): a key begins with a letter.
 _PAIR = re.compile(r"(?!(?:mailto|tel|sms|geo|urn|doi|magnet):)([^\W\d_][\w.-]*):(?!//|\\)(\S+)")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _BLANKS = re.compile(r"(\s+)")
@@ -144,7 +144,7 @@ def split_title_and_pairs(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
         end -= 1
     end = end or len(of_title)
     loose = [pair for _, _, pair in of_title[end:] if pair]
-    title = title_line("".join(before + _unsigned(word) for before, word, _ in of_title[:end]))
+    title = title_line("".join(before + _without_sign(word) for before, word, _ in of_title[:end]))
     return title, (*known_pairs, *loose)
 
 
@@ -157,10 +157,10 @@ def words_with_blanks(text: str) -> list[tuple[str, str]]:
 
 def as_text(word: str) -> str:
     """Return a word of a title so that a reader takes it for nothing else."""
-    return _TEXT_SIGN + word if is_mark(word) or _unsigned(word) != word else word
+    return _TEXT_SIGN + word if is_mark(word) or _without_sign(word) != word else word
 
 
-def _unsigned(word: str) -> str:
+def _without_sign(word: str) -> str:
     rest = word[1:]
     is_signed = word.startswith(_TEXT_SIGN) and (rest.startswith(_TEXT_SIGN) or is_mark(rest))
     return rest if is_signed else word
