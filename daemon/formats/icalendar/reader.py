@@ -23,6 +23,7 @@ from daemon.formats.core.plan import (
     joined_line,
     split_entry,
     text_fault,
+    title_line,
     unreadable_plan,
     utc_iso,
     with_faults,
@@ -183,7 +184,7 @@ class _TodoReader:
         self._recurs = occurrence is None and any(map(self._first_property, RULE_NAMES))
         self._summary = self._first_property("SUMMARY")
         summary = "" if self._summary is None else self._summary.text
-        self._whole = joined_line(summary) or self._first_description_line() or _UNTITLED
+        self._whole = title_line(summary) or self._first_description_line() or _UNTITLED
         self.title = cut_title(self._whole)
 
     def _first_description_line(self) -> str:

@@ -6,7 +6,7 @@ Never loses text: every line that has any ends in a title or in an entry, howeve
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, tzinfo
 from pathlib import PurePath
@@ -24,6 +24,7 @@ from daemon.formats.core.plan import (
     joined_line,
     split_entry,
     text_fault,
+    title_line,
     unreadable_plan,
 )
 from daemon.formats.markdown.blocks import Block, Heading, ListItem, Prose, TooManyBlocks, read_blocks
@@ -77,7 +78,7 @@ class _Section:
     def __init__(self, heading: Heading, key: str, parent: "_Section | None") -> None:
         self.level, self.key, self.parent = heading.level, key, parent
         self._line, self._id = heading.line, heading.id
-        self._is_done, text = _split_box(heading.text)
+        self._is_done, text = _split_box(heading.text, title_line)
         self._text, self._marks = split_marks(text)
         self.title = unescape_markup(self._text)
         self._seen: Counter[tuple[str, str]] = Counter()
@@ -166,7 +167,7 @@ def _sections(root: _Section, blocks: Sequence[Block]) -> list[_Section]:
     for block in blocks:
         if not isinstance(block, Heading):
             sections[-1].take(block)
-        elif text := split_marks(_split_box(block.text)[1])[0]:
+        elif text := split_marks(_split_box(block.text, title_line)[1])[0]:
             parent = sections[-1]
             while parent.parent and parent.level >= block.level:
                 parent = parent.parent
@@ -183,9 +184,9 @@ def _short(text: str) -> str:
     return text if len(text) <= _KEY_CHARS_MAX else hashlib.sha256(text.encode()).hexdigest()
 
 
-def _split_box(line: str) -> tuple[bool, str]:
+def _split_box(line: str, on_one_line: Callable[[str], str] = joined_line) -> tuple[bool, str]:
     """Return whether the text begins with a ticked box, and the text after the box, on one line."""
-    text = joined_line(line)
+    text = on_one_line(line)
     box = CHECKBOX.match(text)
     return (box[1] in "xX", text[box.end() :]) if box else (False, text)
 

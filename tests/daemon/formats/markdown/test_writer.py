@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from daemon.formats.core.exported_tasks import ExportedTasks
@@ -138,6 +138,9 @@ def exported_contents(home: Home) -> list[Any]:
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(wanted=st.lists(drawn, max_size=3))
+@example(
+    wanted=[Drawn("a  b\u00a0c", "OPEN", "P0", None, [], []), Drawn("a b c", "DONE", "P0", None, [], [])]
+)
 def test_what_is_exported_is_read_back_and_exported_as_the_same_text(
     tmp_path_factory: Any, wanted: list[Drawn]
 ):
