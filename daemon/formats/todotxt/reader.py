@@ -199,7 +199,8 @@ class _Pairs:
     def _priority(self, letter: str) -> str:
         if letter in PRIORITIES or letter == "D":
             return PRIORITIES.get(letter, LOWEST)
-        self.left.append(f"({letter})")
+        # First, since a finished task has its letter behind other marks.
+        self.left.insert(0, f"({letter})")
         return LOWEST
 
 

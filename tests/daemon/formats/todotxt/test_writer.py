@@ -7,7 +7,7 @@ import re
 from datetime import timedelta, timezone
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from daemon.formats.core.importer import ImportResult
@@ -226,6 +226,7 @@ _LINES = st.builds(
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15, deadline=None)
 @given(st.lists(_LINES, min_size=1, max_size=4))
+@example(["x 2026-02-03 (Z) due:2026-12-09T09:00 status:odd rec:+1w +p +q rake pri:A"])
 def test_an_export_of_any_file_is_the_same_from_the_second_time_on(fleet: Fleet, lines):
     text = "".join(f"{line}\n" for line in lines)
     home = fleet.home(f"device {len(fleet.homes)}")
