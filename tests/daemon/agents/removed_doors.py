@@ -237,8 +237,7 @@ REMOVED_DOORS: Final = (
     Removed(
         "a paused agent proposes nothing",
         PROPOSING,
-        "    if reason is not None:\n        raise Refused(RefusalCode.CONFLICT, reason)\n"
-        "    assert known_agent is not None\n",
+        "    if refused is not None:\n        raise refused\n    assert known_agent is not None\n",
         "    assert known_agent is not None\n",
         PROPOSAL_HISTORIES,
     ),

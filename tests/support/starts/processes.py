@@ -133,7 +133,8 @@ class Environment(NamedTuple):
     def at_start(self, names: Iterable[str]) -> dict[str, str]:
         """Return the variables that count before it runs a line, and those of these names."""
         counted = {os.fsdecode(name): os.fsdecode(value) for name, value in self.variables.items()}
-        usual = {"PYTHONUNBUFFERED"} | ({"PYTHONPATH"} if self.path else set())
+        # PYTHON itself is the choice of an interpreter for `make`, and says nothing to one.
+        usual = {"PYTHON", "PYTHONUNBUFFERED"} | ({"PYTHONPATH"} if self.path else set())
         named = {name: counted.get(name, "") for name in names}
         return named | {name: counted[name] for name in counted.keys() - usual if name.startswith(_AT_START)}
 

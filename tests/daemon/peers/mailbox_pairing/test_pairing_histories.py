@@ -76,7 +76,7 @@ async def assert_nobody_is_half_in(laptop: Device, desktop: Device) -> None:
 async def live_through(place: HostilePlace, laptop: Device, desktop: Device) -> bool:
     """Live through one history; return whether the newcomer is in on both sides."""
     token = await invite(laptop)
-    await desktop.peers.join(token, mailbox="anywhere")
+    await desktop.peers.join(token, mailbox="/anywhere")
     ends = place.random.choice(["", "a week", "another invitation"])
     for step in range(STEPS):
         if ends and step == STEPS // 3:
@@ -102,7 +102,7 @@ async def live_through(place: HostilePlace, laptop: Device, desktop: Device) -> 
 
 async def start_both(fleet: Fleet) -> tuple[Device, Device]:
     laptop, desktop = await start_quiet(fleet, "laptop"), await start_quiet(fleet, "desktop")
-    await laptop.peers.mailboxes.add("folder", "anywhere", "box")
+    await laptop.peers.mailboxes.add("folder", "/anywhere", "box")
     await laptop.add("of laptop", count=2)
     return laptop, desktop
 
