@@ -241,6 +241,7 @@ def test_the_server_ends_with_the_process_that_made_it():
         with subprocess.Popen(
             [sys.executable, "-c", program],
             cwd=ROOT,
+            env=PLAIN | {"LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
