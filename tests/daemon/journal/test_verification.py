@@ -44,13 +44,13 @@ async def test_a_file_that_is_no_journal_is_refused_with_the_reason(tmp_path: Pa
 
 def children() -> set[int]:
     """Return the processes that this one has begun and not waited for: the server of forks is one."""
-    found: set[int] = set()
+    processes: set[int] = set()
     for stat in Path("/proc").glob("[0-9]*/stat"):
         # Any process may end before its line is read.
         with suppress(OSError):
             if stat.read_text().rpartition(")")[2].split()[1] == str(os.getpid()):
-                found.add(int(stat.parent.name))
-    return found
+                processes.add(int(stat.parent.name))
+    return processes
 
 
 async def test_a_check_that_nobody_waits_for_any_more_ends(bench: StoreBench):
