@@ -6,7 +6,8 @@ Never judges a decision.
 import re
 from pathlib import Path
 
-from tests.support.all_failures import all_failures
+import pytest
+
 from tests.support.source_tree import project_files, text_of
 
 FOLDER = Path("docs/decisions")
@@ -14,14 +15,13 @@ PARTS = ["Context", "Decision", "Consequences", "Rejected", "Where"]
 RECORDS = [path for path in project_files() if path.parent == FOLDER and path.name != "README.md"]
 
 
-def test_a_record_has_its_number_and_its_five_parts() -> None:
-    with all_failures() as case:
-        for record in RECORDS:
-            with case(record):
-                text = text_of(record)
-                assert re.match(rf"# {int(record.name[:4])}\. \S", text)
-                assert re.findall(r"^## (.*)$", text, re.MULTILINE) == PARTS
-                assert all(part.strip() for part in re.split(r"^## .*$", text, flags=re.MULTILINE)[1:])
+def test_a_record_has_its_number_and_its_five_parts(subtests: pytest.Subtests) -> None:
+    for record in RECORDS:
+        with subtests.test(str(record)):
+            text = text_of(record)
+            assert re.match(rf"# {int(record.name[:4])}\. \S", text)
+            assert re.findall(r"^## (.*)$", text, re.MULTILINE) == PARTS
+            assert all(part.strip() for part in re.split(r"^## .*$", text, flags=re.MULTILINE)[1:])
 
 
 def test_the_numbers_run_from_one() -> None:
