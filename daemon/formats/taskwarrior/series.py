@@ -4,9 +4,8 @@ Never makes an occurrence: the template is one task, due on the first day that n
 """
 
 import re
-from calendar import monthrange
 from collections.abc import Iterable
-from datetime import date, timedelta
+from datetime import date
 
 from daemon.formats.taskwarrior.records import LocatedRecord, text_in_json
 
@@ -53,11 +52,11 @@ def next_day(template: LocatedRecord, first: date, taken: set[int]) -> date:
     ended = {place for place, sign in enumerate(mask) if sign in _ENDED}
     place = next(place for place in range(len(ended | taken) + 1) if place not in ended | taken)
     days, months = _step(text_in_json(attributes.get("recur", "")) or "")
+    from dateutil.relativedelta import relativedelta  # imported here: few files have a template
+
     try:
-        month = first.month - 1 + months * place
-        year, month = first.year + month // 12, month % 12 + 1
-        in_month = date(year, month, min(first.day, monthrange(year, month)[1]))
-        return in_month + timedelta(days=days * place)
+        day: date = first + relativedelta(days=days * place, months=months * place)
+        return day
     except (OverflowError, ValueError):
         return first
 
