@@ -136,6 +136,7 @@ class _Reader:
     def __init__(self) -> None:
         self.found = Calendar()
         self._open: list[tuple[str, int]] = []
+        self._open_todos: list[Todo] = []
         self._block: list[str] = []
         self._faulty: set[int] = set()
 
@@ -187,7 +188,8 @@ class _Reader:
             raise MalformedCalendar(number, too_deep)
         self._open.append((name, number))
         if name == _TODO:
-            self.found.todos.append(Todo(number))
+            self._open_todos.append(Todo(number))
+            self.found.todos.append(self._open_todos[-1])
         elif name != _CALENDAR and not self._is_within(ZONE) and not self._is_in_alarm():
             self._count(name, number)
 
@@ -208,19 +210,15 @@ class _Reader:
         elif name == ALARM and self._open and self._open[-1][0] == _TODO:
             self._finish_alarm(opened[1])
         elif name == _TODO:
-            self._todo_of(opened[1]).is_whole = opened[1] not in self._faulty
+            self._open_todos.pop().is_whole = opened[1] not in self._faulty
 
     def _finish_alarm(self, number: int) -> None:
         """Keep an alarm whose lines are all properties; others are counted as left out."""
         if all(map(_is_property, self._block)):
-            self._todo_of(self._open[-1][1]).alarms.append("\n".join(self._block))
+            self._open_todos[-1].alarms.append("\n".join(self._block))
         else:
             self._count(ALARM, number)
         self._block = []
-
-    def _todo_of(self, number: int) -> Todo:
-        """Return the to-do that begins on a line; one can stand within another."""
-        return next(todo for todo in reversed(self.found.todos) if todo.line == number)
 
     def _count(self, name: str, number: int) -> None:
         self.found.others[name] += 1
@@ -238,4 +236,4 @@ class _Reader:
             self.found.faults.append(ImportFault(number, no_property))
             self._faulty.add(self._open[-1][1])
             return
-        self._todo_of(self._open[-1][1]).properties.append(Property(number, name, params, value, line))
+        self._open_todos[-1].properties.append(Property(number, name, params, value, line))

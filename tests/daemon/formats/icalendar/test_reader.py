@@ -369,6 +369,9 @@ LARGE: dict[str, Callable[[int], str]] = {
     "to-dos": lambda size: calendar(
         *(line for n in range(size // 500) for line in todo(f"SUMMARY:{n}", uid=str(n)))
     ),
+    "to-dos in one": lambda size: calendar(
+        *todo(*["BEGIN:VTODO", "END:VTODO"] * (size // 50), *["X-A:1"] * (size // 20))
+    ),
 }
 
 
