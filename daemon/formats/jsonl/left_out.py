@@ -24,20 +24,27 @@ def not_in_journal(snapshot: Snapshot, ids: Collection[EntityId]) -> set[EntityI
 def find_belongings(file: RewindableFile, missing_ids: Collection[EntityId]) -> Mapping[EntityId, Skipped]:
     """Return what belongs to things that are nowhere: lines and items of a task, and links with it.
 
-    It reads the file as often as one thing belongs to another.
+    It reads the file twice, however long a chain of things that belong to one another is.
     """
-    missing = (
-        set(missing_ids) - {located.whole.id for located in read_entities(file)} if missing_ids else set()
-    )
-    skipped: dict[EntityId, Skipped] = {}
-    count = -1
-    while missing and count < len(skipped):
-        count = len(skipped)
-        for located in read_entities(file):
-            if located.whole.id not in skipped and not missing.isdisjoint(_owners(located.whole)):
-                skipped[located.whole.id] = describe_skipped(located.number, name_of(located.whole), _BELONGS)
-                missing.add(located.whole.id)
-    return skipped
+    if not missing_ids:
+        return {}
+    belongings: dict[EntityId, list[EntityId]] = {}
+    missing = set(missing_ids)
+    for located in read_entities(file):
+        missing.discard(located.whole.id)
+        for owner in _owners(located.whole):
+            belongings.setdefault(owner, []).append(located.whole.id)
+    loose: set[EntityId] = set()
+    reached = list(missing)
+    while reached:
+        further = set(belongings.pop(reached.pop(), ())) - loose
+        loose |= further
+        reached += further
+    return {
+        located.whole.id: describe_skipped(located.number, name_of(located.whole), _BELONGS)
+        for located in read_entities(file)
+        if located.whole.id in loose
+    }
 
 
 def _owners(whole: EntityRecord) -> Iterator[EntityId]:

@@ -16,9 +16,11 @@ from daemon.journal.checklist_items import NewItem
 from daemon.journal.entries import NewEntry
 from daemon.journal.links import NewLink
 from daemon.journal.tasks import NewTask
+from store.transaction import EntityWrite
 from tests.daemon.formats.jsonl.files import File, exported, imported
 from tests.daemon.formats.transfers import stored_tasks
 from tests.support.fleet import Fleet, Home
+from tests.support.stores import entity_id
 
 
 def fill(home: Home) -> None:
@@ -74,3 +76,22 @@ def test_of_a_file_that_was_cut_off_there_is_what_was_written(fleet: Fleet) -> N
     cut = text[: text.rindex('"id"') + 60]
     (line,), loose = without_faulty(b, cut)[0][-1:], without_faulty(b, cut)[1]
     assert (line, loose, len(stored_tasks(b))) == (cut.count("\n") + 1, 0, 1)
+
+
+class CountedFile(File):
+    """A file that counts how often it is read."""
+
+    readings = 0
+
+    def rewind(self) -> None:
+        self.readings += 1
+        super().rewind()
+
+
+def test_a_long_chain_of_things_that_belong_to_one_another_is_read_twice(a: Home) -> None:
+    # Each one belongs to the next, so that reading on finds one at a time.
+    chain = [EntityWrite(entity_id(n), "checklist", {"task_id": entity_id(n + 1)}) for n in range(1, 20)]
+    a.write(lambda tx: tx.commit(chain))
+    file = CountedFile(exported(a))
+    loose = left_out.find_belongings(file, {entity_id(20)})
+    assert (len(loose), file.readings) == (19, 2)
