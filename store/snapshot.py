@@ -233,7 +233,7 @@ class Snapshot:
         if row is None:
             return "", ()
         sign, marks = "<" if order is ListOrder.NEWEST else ">", ", ".join("?" * len(order.columns))
-        # The index of the order of creation ends before the id, so the place is named without it too.
+        # The indexes end before the id, so the place is named without it too.
         return f" AND ({columns}) {sign}= ({marks}) AND ({columns}, id) {sign} ({marks}, ?)", (
             *row[:-1],
             *row,

@@ -3,5 +3,5 @@
 -- before this one folded until the store has been opened.
 ALTER TABLE entity ADD COLUMN priority TEXT;
 ALTER TABLE entity ADD COLUMN due TEXT;
-CREATE INDEX task_by_priority ON entity (visible, closed, priority, due, made_ms, made_n, id) WHERE kind = 'task';
-CREATE INDEX task_by_due ON entity (visible, closed, due, priority, made_ms, made_n, id) WHERE kind = 'task';
+CREATE INDEX task_by_priority ON entity (visible, closed, priority, due, made_ms, made_n) WHERE kind = 'task';
+CREATE INDEX task_by_due ON entity (visible, closed, due, priority, made_ms, made_n) WHERE kind = 'task';
