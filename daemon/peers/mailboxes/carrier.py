@@ -59,7 +59,7 @@ def given_path(text: str) -> Path:
         raise BadPlace(
             sentence(
                 "path-malformed",
-                "{path!r} is no path of a file or folder: it begins with a / and has no NUL in it",
+                "{path!r} is no path of a file or folder: such a path begins with a / and has no NUL",
                 path=text[:80],
             )
         )
