@@ -61,19 +61,20 @@ def decision_row(record: DecisionRecord, now_s: float) -> DecisionRow:
         and record.verdict in _CAN_BE_TAKEN_BACK
         and record.status == record.verdict
     )
+    fields = cast(Any, msgspec.to_builtins(record))
     return DecisionRow(
         id=record.decision_id,
         item_id=record.item_id,
         task_id=record.task_id,
         task_title=record.task_title,
         is_task=record.task_id != record.agent_id,
-        verdict=verdict_words(cast(Any, msgspec.to_builtins(record))),
+        verdict=verdict_words(fields),
         tone=_TONES.get(record.verdict, ""),
-        summary=summary_words(cast(Any, msgspec.to_builtins(record) | {"question": None})),
+        summary=summary_words(fields | {"question": None}),
         where=" · ".join(filter(None, [record.device_name, relative_time(record.at, now_s)])),
         reason=in_quotation_marks(record.reason) if record.reason else "",
         edits=edit_words(record.edited_args),
-        argument=argument_words(cast(Any, msgspec.to_builtins(record)), now_s),
+        argument=argument_words(fields, now_s),
         marks=marks,
         shown=f"{record.item_id}:{args_hash(record.tool, record.args).hex()}" if can_be_taken_back else "",
     )
