@@ -258,6 +258,25 @@ def test_the_server_ends_with_the_process_that_made_it():
 
 
 @pytest.mark.root
+def test_a_process_that_leaves_its_mounts_goes_on_with_a_server_of_the_new_ones():
+    program = (
+        "import ctypes; from tests.support.starts import processes; processes.choice.forks = True\n"
+        f"def forked(): processes.run([{str(FACTS[0])!r}, {str(FACTS[1])!r}, 'forked'], check=True)\n"
+        "forked(); assert ctypes.CDLL(None).unshare(0x20000) == 0; forked()"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env=PLAIN | {"LANG": "C.UTF-8"},
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=True,
+    )
+    assert result.stdout.split() == ["true", "true"]
+
+
+@pytest.mark.root
 @pytest.mark.network
 def test_a_forked_process_is_in_the_network_that_a_fresh_one_is_in():
     networks = Networks()

@@ -250,6 +250,12 @@ class Server:
                 if own.get(name) != other.get(name):
                     raise Unlike(f"{what} {name}")
 
+    def is_left_behind(self, inherited: dict[str, str]) -> bool:
+        """Report whether this process has gone to another namespace since, as one does that mounts disks."""
+        return any(
+            value != self._inheritance.get(name) for name, value in inherited.items() if "namespace" in name
+        )
+
     def fork(self, request: dict[str, Any], descriptors: list[int]) -> int:
         """Let it start a process; return the pid of what is then a child of this process."""
         _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -279,6 +285,8 @@ def _fork(kind: str, environment: Environment, request: dict[str, Any], descript
     """Let the server of this kind start a process; return its pid. Raises `Unlike` if it cannot."""
     inherited = inheritance()
     with _lock:
+        if kind in _servers and _servers[kind].is_left_behind(inherited):
+            _servers.pop(kind).end()
         if kind not in _servers:
             _servers[kind] = Server(kind)
         _servers[kind].check(inherited, environment)
