@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any, NamedTuple
 
-from daemon.journal.fields.provenance import AUTHOR_NAMES, author_name, written_ms
+from daemon.journal.fields.provenance import AUTHOR_NAMES, as_proposed, author_name, written_ms
 from daemon.journal.fields.schema import (
     BOOKKEEPING_KINDS,
     FIELDS_BY_KIND,
@@ -364,6 +364,7 @@ class _Words:
             lacks=self._lack(change.entity) if change.kind == "decision" else None,
             left_out=change.left_out,
             is_about_ask=self._ask_of(change.entity, change.kind) is not None,
+            as_proposed=as_proposed(source),
         )
 
     def _ask_of(self, entity: EntityId, kind: str) -> Entity | None:

@@ -129,7 +129,8 @@ def _moment(
     return Moment(
         seq=commit.seq,
         at=iso_utc(commit.order[0]),
-        by=first.by,
+        # What a person confirmed is the person's deed, though the value has the agent's rank.
+        by="user" if any(change.as_proposed is not None for change in changes) else first.by,
         device=first.device,
         device_name=first.device_name,
         changes=changes,

@@ -34,6 +34,7 @@ class OriginJson(TypedDict, total=False):
     device: str
     device_name: str
     item_id: str | None
+    as_proposed: bool | None
     imported_from: str | None
     imported_at: str | None
     imported_device: str | None
@@ -48,6 +49,7 @@ class ChecklistItemJson(TypedDict, total=False):
     checked_by: str | None
     checked_at: str | None
     checked_on: str | None
+    checked_as_proposed: bool | None
     is_archived: bool
     checklist_id: str
     task_id: str | None
@@ -77,6 +79,7 @@ class EntryJson(TypedDict, total=False):
     task_id: str | None
     created_at: str | None
     vector_clock: dict[str, int]
+    as_proposed: bool | None
     removed: bool
     provenance: dict[str, OriginJson]
     unknown: dict[str, Any]
@@ -88,6 +91,7 @@ class ConflictVersionJson(TypedDict, total=False):
     device: str
     device_name: str
     at: str
+    as_proposed: bool | None
     words: str
     words_id: str
     words_params: dict[str, Any]
@@ -429,6 +433,7 @@ class ChangeJson(TypedDict, total=False):
     lacks: str | None
     left_out: bool
     is_about_ask: bool
+    as_proposed: bool | None
 
 
 class RunSummaryJson(TypedDict, total=False):

@@ -36,11 +36,12 @@ def tick_words(item: ChecklistItemJson, now_s: float | None) -> str:
     """Say who last set the tick of an item, where and when; nothing if you took it away, or nobody did."""
     checked = bool(item.get("is_checked"))
     by, checked_at = item.get("checked_by"), item.get("checked_at")
-    if not by or (not checked and by == "user"):
+    proposed = item.get("checked_as_proposed")
+    if not by or (not checked and by == "user" and proposed is None):
         return ""
     device = item.get("checked_on") or item.get("checked_device_name")
     words = _("checked by {who}") if checked else _("set by {who}")
-    words = words.format(who=author_words(by, device))
+    words = words.format(who=author_words(by, device, proposed))
     when = relative_time(checked_at, now_s)
     return f"{words}, {when}" if when else words
 

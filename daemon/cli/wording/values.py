@@ -102,7 +102,14 @@ def change_words(before: object, after: object, field: str, display: Display) ->
     return f"{old} {arrow} {display.paint(value_words(after, field), 'green')}"
 
 
-def author_words(by: object, device: object = None) -> str:
-    """Say who did something, and where: "agent on phone"."""
-    who = terms.author_name(by)
-    return _("{who} on {device}").format(who=who, device=escape(device)) if device else who
+def author_words(by: object, device: object = None, proposed: object = None) -> str:
+    """Say who did something, and where: "agent on phone".
+
+    What is `proposed` was confirmed by a person, as it was proposed (True) or with edits (False).
+    """
+    who = terms.author_name(by if proposed is None else "user")
+    who = _("{who} on {device}").format(who=who, device=escape(device)) if device else who
+    if proposed is None:
+        return who
+    words = _("{who}, as an agent proposed") if proposed else _("{who}, with edits to a proposal")
+    return words.format(who=who)

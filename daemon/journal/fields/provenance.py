@@ -20,6 +20,12 @@ def author_name(source: Provenance | None) -> str | None:
     return None if source is None else AUTHOR_NAMES[source.by]
 
 
+def as_proposed(source: Provenance | None) -> bool | None:
+    """Report whether a person confirmed a proposal as it was, or edited it (False); None for no proposal."""
+    # Only a confirmation writes under an item, and only a person confirms: the agent's name is its rank.
+    return None if source is None or source.effect is None else source.by is not AuthorKind.USER
+
+
 def written_ms(source: Provenance) -> int:
     """Return when a value was written; for an imported value, the time at its origin."""
     if source.origin is None:

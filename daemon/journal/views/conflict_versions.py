@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
-from daemon.journal.fields.provenance import AUTHOR_NAMES, author_name, written_ms
+from daemon.journal.fields.provenance import AUTHOR_NAMES, as_proposed, author_name, written_ms
 from daemon.journal.references.names import shown_name
 from daemon.journal.views.lookup import ChildLookup, NameLookup, clock_json
 from daemon.journal.views.structures import Conflict, ConflictVersion
@@ -158,6 +158,7 @@ class ConflictPresenter:
             device=device.hex(),
             device_name=device_name,
             at=iso_utc(choice.ms),
+            as_proposed=as_proposed(source),
             **sentence_fields("words", self._value_in_words(entity, field, choice.value)),
         )
 

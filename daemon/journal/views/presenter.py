@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from daemon.journal.fields.colors import stored_color
 from daemon.journal.fields.imported_provenance import original_n
 from daemon.journal.fields.placement import sorted_by_position
-from daemon.journal.fields.provenance import author_name, written_at_iso, written_ms
+from daemon.journal.fields.provenance import as_proposed, author_name, written_at_iso, written_ms
 from daemon.journal.fields.time_spans import MINUTE_MS, covered_ms, kept_moment_ms, span_ms
 from daemon.journal.fields.validation import PRIORITY_DEFAULT
 from daemon.journal.references import names
@@ -211,6 +211,7 @@ class JournalPresenter:
             checked_by=author_name(source),
             checked_at=written_at_iso(source),
             checked_on=self.names.writing_device_name(source),
+            checked_as_proposed=as_proposed(source),
             is_archived=item.value("is_archived") is True,
             checklist_id=id_to_text(checklist) if isinstance(checklist, bytes) else "",
             task_id=None if task is None else id_to_text(task),
@@ -237,6 +238,7 @@ class JournalPresenter:
             text=entry.text("text"),
             happened_at=_happened_at(entry),
             author=author_name(entry.created),
+            as_proposed=as_proposed(entry.created),
             device_name=self.names.writing_device_name(entry.created),
             source=entry.text("source") or "note",
             task_id=id_to_text(task) if isinstance(task, bytes) else None,

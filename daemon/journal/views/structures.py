@@ -12,13 +12,17 @@ ClockJson = dict[str, int]
 
 
 class ConflictVersion(Struct, frozen=True):
-    """One of the values that stand beside each other; the first is the one in effect."""
+    """One of the values that stand beside each other; the first is the one in effect.
+
+    `as_proposed` is true if a person confirmed it as an agent proposed it, false if a person edited that.
+    """
 
     value: Any
     by: str
     device: str
     device_name: str
     at: str
+    as_proposed: bool | None = None
     words: str = ""
     """What it means, if the value alone does not say: a place in a list, a deletion."""
     words_id: str = ""
@@ -50,6 +54,8 @@ class Conflict(Struct, frozen=True, kw_only=True):
 class Origin(Struct, frozen=True, kw_only=True):
     """Who wrote a value, when and on which device. `item_id` is the confirmed proposal that it came from.
 
+    `as_proposed` is true if a person confirmed that proposal as it was, false if a person edited it.
+
     `question` and `answer` are the words of an agent's question and of the answer that was chosen, if the
     proposal was one.
 
@@ -62,6 +68,7 @@ class Origin(Struct, frozen=True, kw_only=True):
     device: str
     device_name: str
     item_id: str | None = None
+    as_proposed: bool | None = None
     imported_from: str | None = None
     imported_at: str | None = None
     imported_device: str | None = None
@@ -84,7 +91,10 @@ class StatusStep(Struct, frozen=True, kw_only=True):
 class ChecklistItem(Struct, frozen=True, kw_only=True):
     """A line of a checklist. `checked_by`, `checked_at` and `checked_on`: who last set its tick, when, where.
 
-    They are null if nobody has set it. `unknown` contains fields that only a newer version understands.
+    They are null if nobody has set it. `checked_as_proposed` is true if a person confirmed the tick as it was
+    proposed, false if a person edited what was proposed.
+
+    `unknown` contains fields that only a newer version understands.
     """
 
     id: str
@@ -93,6 +103,7 @@ class ChecklistItem(Struct, frozen=True, kw_only=True):
     checked_by: str | None
     checked_at: str | None
     checked_on: str | None
+    checked_as_proposed: bool | None = None
     is_archived: bool
     checklist_id: str
     task_id: str | None
@@ -119,7 +130,10 @@ class Checklist(Struct, frozen=True, kw_only=True):
 
 
 class Entry(Struct, frozen=True, kw_only=True):
-    """A note, transcript or imported text on a task."""
+    """A note, transcript or imported text on a task.
+
+    `as_proposed` is true if a person confirmed it as an agent proposed it, false if a person edited that.
+    """
 
     id: str
     text: str
@@ -130,6 +144,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     task_id: str | None
     created_at: str | None
     vector_clock: ClockJson
+    as_proposed: bool | None = None
     removed: bool = False
     provenance: Origins | UnsetType = UNSET
     unknown: dict[str, Any] | UnsetType = UNSET
@@ -239,6 +254,9 @@ class Evidence(Struct, frozen=True):
 class Change(Struct, frozen=True):
     """One field that went from one value to another: who, when, on which device, and why.
 
+    `by` is `agent` also for what a person confirmed as it was proposed; `as_proposed` is then true. It is
+    false if the person edited what was proposed.
+
     With `left_out`, both values are null because those of other changes are long enough for one answer. The
     log of this entity and field alone, before the next position, has them.
     """
@@ -268,6 +286,7 @@ class Change(Struct, frozen=True):
     left_out: bool = False
     is_about_ask: bool = False
     """Whether it is part of a decision on an ask, or of the use of one."""
+    as_proposed: bool | None = None
 
 
 class Touched(Struct, frozen=True):

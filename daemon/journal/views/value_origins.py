@@ -6,7 +6,7 @@ Never shown for what nobody wrote: a default has no author.
 from typing import Any
 
 from daemon.journal.fields.imported_provenance import original_write
-from daemon.journal.fields.provenance import author_name, written_ms
+from daemon.journal.fields.provenance import as_proposed, author_name, written_ms
 from daemon.journal.fields.schema import unknown_fields
 from daemon.journal.references.names import short_text
 from daemon.journal.views.lookup import NameLookup
@@ -35,6 +35,7 @@ def present_origin(names: NameLookup, source: Provenance) -> Origin:
         device=device.hex(),
         device_name=names.device_name(device),
         item_id=None if source.effect is None else id_to_text(source.effect),
+        as_proposed=as_proposed(source),
         imported_from=(short_text(format_) if isinstance(format_, str) else "unknown") if imported else None,
         imported_at=iso_utc(source.ms) if imported else None,
         imported_device=None if original is None else short_text(original.device_name),

@@ -75,8 +75,9 @@ def _subject(conflict: Conflict) -> str:
 def _version(number: int, version: ConflictVersion, field: str, now_s: float) -> VersionRow:
     json: Any = msgspec.to_builtins(version)
     words = answer_words(json, "words") if version.words else value_words(version.value, field)
+    who = author_words(version.by, version.device_name, version.as_proposed)
     return VersionRow(
         number,
         words,
-        " · ".join([author_words(version.by, version.device_name), relative_time(version.at, now_s)]),
+        " · ".join([who, relative_time(version.at, now_s)]),
     )

@@ -103,7 +103,8 @@ class StepRow:
 def note_row(entry: Entry, now_s: float) -> NoteRow:
     """Return a note in words."""
     text = entry.text.replace("\r\n", "\n")
-    by = author_words(entry.author, entry.device_name) if entry.author else entry.device_name or ""
+    device = entry.device_name or ""
+    by = author_words(entry.author, device, entry.as_proposed) if entry.author else device
     return NoteRow(
         entry.id,
         " · ".join(filter(None, [by, relative_time(entry.happened_at, now_s)])),
@@ -183,5 +184,5 @@ def step_rows(task: Task, now_s: float) -> list[StepRow]:
 
 def _step(step: StatusStep, now_s: float) -> StepRow:
     origin = step.origin
-    by = [author_words(origin.by, origin.device_name), relative_time(origin.at, now_s)]
+    by = [author_words(origin.by, origin.device_name, origin.as_proposed), relative_time(origin.at, now_s)]
     return StepRow(terms.task_status(step.status), step.reason or "", " · ".join(by))

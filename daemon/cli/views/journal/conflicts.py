@@ -51,7 +51,7 @@ def conflict_lines(conflict: ConflictJson, display: Display, short: str = "") ->
     yield display.paint(_subject(conflict), "red")
     for number, version in enumerate(conflict.get("versions") or (), 1):
         fields = _version(version)
-        who = author_words(fields.get("by"), fields.get("device_name"))
+        who = author_words(fields.get("by"), fields.get("device_name"), fields.get("as_proposed"))
         text = display.paint(
             ", ".join(filter(None, [who, relative_time(fields.get("at"), display.now_s)])), "dim"
         )
@@ -79,7 +79,7 @@ def kept_lines(fields: dict[str, Any], display: Display) -> Iterator[str]:
     """Answer what was kept, and draw what is still in conflict on the same thing."""
     version = _version(fields.get("kept"))
     short = display.paint(escape(str(fields.get("entity") or "")[:SHORT_ID_CHARS_MIN]), "cyan")
-    who = author_words(version.get("by"), version.get("device_name"))
+    who = author_words(version.get("by"), version.get("device_name"), version.get("as_proposed"))
     words = f"{with_colon(_name(fields))}{escape(_words(version, fields))}  {display.paint(who, 'dim')}"
     yield f"{display.paint(display.symbol('✓'), 'green')} {_('Kept')} {short}  {words}"
     for conflict in fields.get("left") or ():

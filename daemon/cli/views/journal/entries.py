@@ -43,7 +43,8 @@ def entry_deed_lines(verb: str, entries: Sequence[EntryJson], display: Display) 
 
 def entry_heading(entry: EntryJson, short: str, display: Display) -> str:
     """Say which note it is: its id, when, by whom, where it is from."""
-    who = author_words(entry.get("author"), entry.get("device_name") or entry.get("device"))
+    device = entry.get("device_name") or entry.get("device")
+    who = author_words(entry.get("author"), device, entry.get("as_proposed"))
     source = str(entry.get("source") or "note")
     kind = source_word(source) if source != "note" else ""
     words = [relative_time(entry.get("happened_at"), display.now_s), who, kind]

@@ -60,7 +60,8 @@ def _commit_and_entity(change: ChangeJson) -> tuple[object, object]:
 def _heading_line(group: Sequence[ChangeJson], ids: dict[str, str], wide: int, display: Display) -> str:
     first = group[0]
     when = display.paint(pad_right(escape(relative_time(first.get("at"), display.now_s)), wide), "dim")
-    who = with_colon(author_words(first.get("by"), first.get("device_name") or first.get("device")))
+    device = first.get("device_name") or first.get("device")
+    who = with_colon(author_words(first.get("by"), device, first.get("as_proposed")))
     room = display.width - wide - display_width(who) - 2
     return f"{when}  {who}{_deed_words(group, ids, room, display)}".rstrip()
 

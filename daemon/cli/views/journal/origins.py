@@ -82,16 +82,13 @@ def unknown_lines(task: TaskJson, display: Display) -> Iterator[str]:
 
 
 def origin_words(origin: Mapping[str, Any], display: Display) -> str:
-    """Say who, where, when, and where it came from: "agent on phone, 5 min ago, imported from todotxt"."""
-    words = [
-        author_words(origin.get("by"), origin.get("device_name")),
-        relative_time(origin.get("at"), display.now_s),
-    ]
+    """Say who, where, when, and where it came from: "you on phone, 5 min ago, imported from todotxt"."""
+    who = author_words(origin.get("by"), origin.get("device_name"), origin.get("as_proposed"))
+    words = [who, relative_time(origin.get("at"), display.now_s)]
     if origin.get("answer"):
+        words[0] = author_words("user", origin.get("device_name"))
         answer, question = (in_quotation_marks(str(origin.get(key))) for key in ("answer", "question"))
         words.append(_("by the answer {answer} to {question}").format(answer=answer, question=question))
-    elif origin.get("item_id"):
-        words.append(_("as proposed"))
     if origin.get("imported_from"):
         words.append(_("imported from {format}").format(format=escape(origin["imported_from"])))
     return ", ".join(filter(None, words))

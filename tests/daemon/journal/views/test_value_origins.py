@@ -6,13 +6,19 @@ Never reads what is kept, only what is shown.
 from typing import Any
 
 import pytest
-from msgspec import UNSET
+from msgspec import UNSET, to_builtins
 
 from daemon.agents.deciding import decisions
+from daemon.cli.terminal.display import Display
+from daemon.cli.views.journal.history import change_list
+from daemon.cli.views.journal.origins import origin_words
+from daemon.cli.wording.task_parts import tick_words
 from daemon.journal import checklist_items, entries, tasks
+from daemon.journal.change_log import list_changes
 from daemon.journal.checklist_items import ItemEdit, NewItem
 from daemon.journal.entries import NewEntry
 from daemon.journal.fields.imported_provenance import OriginalWrite, encode_origin
+from daemon.journal.task_timeline import task_timeline
 from daemon.journal.tasks import NewTask, TaskEdit
 from daemon.journal.views.structures import Origin, Task
 from store.transaction import EntityWrite
@@ -53,11 +59,25 @@ def test_each_field_says_who_wrote_it_when_and_where(fleet: Fleet, a: Home, b: H
     assert origin(a, task, "label_ids/home").by == "user"
 
 
-def test_what_was_proposed_names_its_proposal(a: Home, task: Task):
-    item = a.estimate(id_from_text(task.id), 120)
-    a.write(lambda tx: decisions.confirm(tx, item, via="cli"))
-    reported_origin = origin(a, task, "estimate_minutes")
-    assert (reported_origin.by, reported_origin.item_id) == ("agent", id_to_text(item))
+@pytest.mark.parametrize("edited", [False, True])
+def test_what_was_proposed_is_shown_as_what_a_person_confirmed_or_edited(a: Home, task: Task, edited: bool):
+    ref = EntityId(id_from_text(task.id))
+    (item,) = a.propose(ref, "wake", ("add_checklist_item", {"title": "Two photos"}))
+    more: dict[str, Any] = {"edit": {"title": "Three photos"}} if edited else {}
+    a.write(lambda tx: decisions.confirm(tx, item, via="cli", **more))
+    shown_item: Any = show(a, task, provenance=True).checklists[0].items[0]
+    title = shown_item.provenance["title"]
+    change = next(
+        change for change in a.read(lambda now: list_changes(now, shown_item.id, limit=9)) if change.after
+    )
+    moment = a.read(lambda now: task_timeline(now, task.id)).moments[0]
+    assert (title.item_id, moment.by) == (id_to_text(item), "user")
+    assert {title.as_proposed, change.as_proposed, shown_item.checked_as_proposed} == {not edited}
+    who = "you, with edits to a proposal" if edited else "you, as an agent proposed"
+    display = Display(width=100)
+    assert tick_words(to_builtins(shown_item), None).startswith(f"set by {who}, ")
+    assert origin_words(to_builtins(title), display).startswith(f"{who}, ")
+    assert who.removeprefix("you") in next(change_list([to_builtins(change)], display))
 
 
 def test_what_was_imported_keeps_its_time_and_says_when_it_came_in(a: Home, task: Task):

@@ -326,9 +326,9 @@ def test_show_says_what_others_wrote_and_all_of_it_where_asked(placet: Placet, c
         checklists=[{"id": "99" * 16, "title": "Todos", "items": [item]}],
         provenance={
             "title": _by("user"),
-            "estimate_minutes": _by("agent", item_id="a8" * 16),
+            "estimate_minutes": _by("agent", item_id="a8" * 16, as_proposed=True),
             "label_ids/family": _by("user", imported_from="todotxt"),
-            "due": _by("agent", item_id="a9" * 16, question="Which Friday?", answer="This one"),
+            "due": _by("agent", item_id="a9" * 16, as_proposed=True, question="Which?", answer="This one"),
         },
         status_history=[
             {"status": "OPEN", "reason": None, "origin": _by("user")},
@@ -340,8 +340,8 @@ def test_show_says_what_others_wrote_and_all_of_it_where_asked(placet: Placet, c
     start = (
         "Renew the passport\n"
         "3f2a · open · P1 · due Fri · 2 h · admin · #family\n"
-        "estimate by agent on phone, 30 min ago, as proposed\n"
-        "due by agent on phone, 30 min ago, by the answer “This one” to “Which Friday?”\n"
+        "estimate by you on phone, as an agent proposed, 30 min ago\n"
+        "due by you on phone, 30 min ago, by the answer “This one” to “Which?”\n"
         "mood: sunny  (of a newer version)\n"
         "\n"
         "Todos  0/1\n"
@@ -352,9 +352,9 @@ def test_show_says_what_others_wrote_and_all_of_it_where_asked(placet: Placet, c
         "\n"
         "Who wrote what\n"
         "  title  you on phone, 30 min ago\n"
-        "  estimate  agent on phone, 30 min ago, as proposed\n"
+        "  estimate  you on phone, as an agent proposed, 30 min ago\n"
         "  label family  you on phone, 30 min ago, imported from todotxt\n"
-        "  due  agent on phone, 30 min ago, by the answer “This one” to “Which Friday?”\n"
+        "  due  you on phone, 30 min ago, by the answer “This one” to “Which?”\n"
         "  “Photos”\n"
         "    title  you on phone, 30 min ago\n"
         "\n"
