@@ -3,7 +3,8 @@
 Never looks at anything by itself: the other modules of this folder do.
 """
 
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -11,6 +12,10 @@ from store.sentence import Sentence, sentence, sentence_fields
 
 MINUTE_MS = 60_000
 _MINUTES_PER_UNIT = ((365 * 1440, "year"), (1440, "day"), (60, "hour"), (1, "minute"))
+
+_SUBJECTS: Final = ("device", "mailbox", "agent", "item", "ask", "model", "address")
+"""The keys of `given` that name what a finding is about."""
+_Subject = tuple[tuple[str, str | int], ...]
 
 
 class Check(Struct, frozen=True):
@@ -47,6 +52,26 @@ def make_check(
     if remedy is not None:
         fields |= sentence_fields("remedy", remedy)
     return Check(name, well, code=code, given=parameters or {}, **fields)
+
+
+def one_verdict_each(checks: Sequence[Check]) -> list[Check]:
+    """Leave out what is called well of a subject that another finding of the same name calls ill.
+
+    The modules that look do not know each other. What is well of nothing named speaks for its whole name.
+    """
+    ill = {(check.name, _subject(check)) for check in checks if not check.well}
+    names = {check.name for check in checks if not check.well}
+    return [check for check in checks if not check.well or not _is_denied(check, ill, names)]
+
+
+def _is_denied(check: Check, ill: Collection[tuple[str, _Subject]], names: Collection[str]) -> bool:
+    subject = _subject(check)
+    return (check.name, subject) in ill if subject else check.name in names
+
+
+def _subject(check: Check) -> _Subject:
+    """Return what a finding is about, by kind and name; nothing if it is about everything of its name."""
+    return tuple((key, check.given[key]) for key in _SUBJECTS if key in check.given)
 
 
 def whole_minutes(span_ms: int) -> int:

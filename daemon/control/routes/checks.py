@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from daemon.agents.running.remote_model import RemoteModel
 from daemon.clock import Clock, ClockWatch
 from daemon.control.health import connections, mailbox_checks, permissions, remote_model, this_device
-from daemon.control.health.check import Check
+from daemon.control.health.check import Check, one_verdict_each
 from daemon.control.route import AsyncHandler, Call, Nothing, Route
 from daemon.disk import DiskFloor
 from daemon.peers.network import PeerNetwork
@@ -60,7 +60,7 @@ class CheckRoutes:
         key_clones, said_by = peers.links.key_clones, peers.replication.key_clone_reporters()
         twins = sorted({*key_clones.cloned_devices(), *await peers.mailboxes.copied_devices()})
         withheld = {name for remote in self._remotes for name in remote.endpoint.withheld_categories}
-        return [
+        checks = [
             this_device.check_disk(self._floor),
             this_device.check_lease(self._store.replica_doubt, self._store.lease_is_stale),
             *await remote_model.check_models(self._remotes),
@@ -88,3 +88,4 @@ class CheckRoutes:
                 ]
             ),
         ]
+        return one_verdict_each(checks)
