@@ -29,6 +29,10 @@ WAL_PAGES = 1000
 """The pages that the write-ahead log may have before it is written back: the default of SQLite itself."""
 
 
+PAGE_CHECK_STEPS = 1000
+"""The steps of SQLite between two questions whether a check of pages is to go on."""
+
+
 class Store:
     """An open store. Its writer belongs to one thread at a time; snapshots may be taken from any."""
 
@@ -44,12 +48,13 @@ class Store:
         self.doubt: ReplicaDoubt | None = None
         """Why this store began a new replica when it was opened, None if it did not."""
         self.damage: DamagedDatabase | None = None
-        """What the first read or write met that found the file damaged: from then on nothing is written."""
+        """What first found the file damaged, a read, a write or a check: from then on nothing is written."""
         self._lease = None if machine is None else self._take_lease(machine)
         self._idle_readers: list[apsw.Connection] = []
         self._lock = threading.Lock()
         self._wal_pages = 0
         self._wal_error: StoreError | None = None
+        self._is_ending = False
 
     @classmethod
     def open(
@@ -211,6 +216,32 @@ class Store:
                 reader.execute("ROLLBACK")
                 with self._lock:
                     self._idle_readers.append(reader)
+
+    # -- looking at pages that nothing reads --------------------------------------------------------------
+
+    def table_names(self) -> list[str]:
+        """Return the tables whose pages can be checked, each with its indexes."""
+        with self.read() as snapshot:
+            return database.table_names(snapshot.db)
+
+    def check_table(self, table: str) -> None:
+        """Check the pages of a table and of its indexes, unless the checks are ended meanwhile.
+
+        What is damaged counts as if a read had met it. Raises StoreError.
+        """
+        with self.read() as snapshot:
+            # Between pages, so that the end of the daemon waits for none of a long table.
+            snapshot.db.set_progress_handler(lambda: self._is_ending, PAGE_CHECK_STEPS)
+            try:
+                database.require_sound_pages(snapshot.db, table)
+            except apsw.InterruptError:
+                return
+            finally:
+                snapshot.db.set_progress_handler(None)
+
+    def end_checks(self) -> None:
+        """End the check of a table that is under way, and all later ones."""
+        self._is_ending = True
 
 
 def _establish(writer: apsw.Connection, path: Path, signer: Signer) -> None:

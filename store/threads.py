@@ -44,7 +44,7 @@ class StoreThreads:
 
     @property
     def damage(self) -> DamagedDatabase | None:
-        """Return what the first read or write met that found the file damaged, None if none did."""
+        """Return what first found the file damaged, a read, a write or a check; None if none did."""
         return self._store.damage
 
     @property
@@ -180,6 +180,14 @@ class StoreThreads:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._readers, self._on_snapshot, use)
 
+    async def table_names(self) -> list[str]:
+        """Return the tables that `check_table` takes."""
+        return await asyncio.get_running_loop().run_in_executor(self._readers, self._store.table_names)
+
+    async def check_table(self, table: str) -> None:
+        """Check the pages of a table. Raises StoreError; `damage` then says what is damaged."""
+        await asyncio.get_running_loop().run_in_executor(self._readers, self._store.check_table, table)
+
     def read_now(self, use: Callable[[Snapshot], T]) -> T:
         """Run `use` on a snapshot at once, on the event loop: only for reads that are short in any store."""
         return self._on_snapshot(use)
@@ -195,6 +203,7 @@ class StoreThreads:
 
     def end_threads(self) -> None:
         """Wait for what has begun, also for what follows a write that was reported; the store stays open."""
+        self._store.end_checks()
         self._pages.shutdown(wait=True, cancel_futures=True)
         self._writer.shutdown(wait=True)
         self._readers.shutdown(wait=True)

@@ -25,6 +25,7 @@ from daemon.agents.running.stand_in import ModelWithStandIn
 from daemon.agents.running.timetable import RunPace
 from daemon.agents.tools.model_interface import Model, TokenUsage
 from daemon.app import sd_notify
+from daemon.app.idle_check import check_while_idle
 from daemon.app.machine import machine_id
 from daemon.browser_access import BrowserAccess
 from daemon.clock import Clock, ClockWatch, local_zone
@@ -165,6 +166,7 @@ class Daemon:
         self._page: PageServer | None = None
         self._control: ControlServer | None = None
         self._agents: asyncio.Task[None] | None = None
+        self._checking: asyncio.Task[None] | None = None
 
     def _make_peers(self, own: identity.Identity) -> PeerNetwork:
         name = _device_name(self._settings)
@@ -196,6 +198,7 @@ class Daemon:
                 )
             ) from fault
         self._agents = asyncio.create_task(self._scheduler.serve())
+        self._checking = asyncio.create_task(check_while_idle(self._store))
         dispatch = Dispatcher(self._store, self._floor, self._meter)
         self._control = await ControlServer.start(self._socket, self._routes(), dispatch, self._events)
         if self._settings.web.enabled:
@@ -273,6 +276,8 @@ class Daemon:
     async def stop(self) -> None:
         """End everything that `start` began, also half-way; close the store unless a write holds it."""
         parts = [_end_within(STOP_PARTS_WITHIN_S, self._peers.stop(), "peers")]
+        if self._checking is not None:
+            self._checking.cancel()
         if self._control is not None:
             parts.append(_end_within(STOP_PARTS_WITHIN_S, self._control.stop(), "control"))
         if self._page is not None:

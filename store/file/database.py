@@ -116,6 +116,23 @@ def open_temporary() -> apsw.Connection:
     return connection
 
 
+# -- checking pages ---------------------------------------------------------------------------------------
+
+
+def table_names(connection: apsw.Connection) -> list[str]:
+    """Return the tables that have pages of their own."""
+    rows = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0")
+    return sorted(str(name) for (name,) in rows)
+
+
+def require_sound_pages(connection: apsw.Connection, table: str) -> None:
+    """Raise apsw.CorruptError if a page of a table or of its indexes is damaged."""
+    name = apsw.format_sql_value(table)
+    (first, *_more) = [str(line) for (line,) in connection.execute(f"PRAGMA quick_check({name})")]
+    if first != "ok":
+        raise apsw.CorruptError(first)
+
+
 # -- checking the schema --------------------------------------------------------------------------------
 
 
