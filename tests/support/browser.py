@@ -3,20 +3,24 @@
 Never downloads a browser: a test that uses this is marked `external("chromium")`.
 """
 
+import http.client
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from http.cookies import SimpleCookie
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 from playwright.sync_api import Page as BrowserPage
 
+from tests.support.control_requests import control
 from tests.support.devices import Device
 from tests.support.patience import LIMIT_S, wait_until
 
 WEB = {"PLACET_WEB_ENABLED": "true"}
+_FORM = "application/x-www-form-urlencoded"
 
 
 @contextmanager
@@ -55,30 +59,52 @@ class Tab:
 
 def sign_in_address(device: Device) -> str:
     """Return an address that signs a browser in, once."""
-    return str(device.do("web", "--print")["address"])
+    return str(control(device, "POST", "/v1/browsers/sign-ins", {})["address"])
 
 
-@contextmanager
-def signed_in(chromium: Browser, device: Device, **options: Any) -> Iterator[Tab]:
-    """Open a tab in a browser profile of its own, and sign it in."""
-    context = chromium.new_context(**options)
-    try:
-        yield Tab(context, sign_in_address(device))
-    finally:
-        context.close()
-
-
-@contextmanager
-def unscripted(chromium: Browser, device: Device) -> Iterator[BrowserPage]:
-    """Open a page in a browser profile of its own that runs no scripts, and sign it in."""
+def _sign_in(device: Device) -> tuple[str, dict[str, Any]]:
+    """Sign in as the form does; return the page's origin, and the cookie of the session."""
     address = urlsplit(sign_in_address(device))
-    with chromium.new_context(java_script_enabled=False) as context:
+    origin = f"{address.scheme}://{address.netloc}"
+    # A browser finds names below `localhost` by itself, but the system may not.
+    with closing(http.client.HTTPConnection("127.0.0.1", address.port)) as connection:
+        headers = {"Host": address.netloc, "Origin": origin, "Content-Type": _FORM}
+        connection.request("POST", "/in", urlencode({"secret": address.fragment}), headers)
+        answer = connection.getresponse()
+        assert answer.status == http.client.SEE_OTHER
+        ((name, morsel),) = SimpleCookie(answer.headers["Set-Cookie"]).items()
+    return origin, {
+        "name": name,
+        "value": morsel.value,
+        "url": origin,
+        "httpOnly": True,
+        "sameSite": "Strict",
+    }
+
+
+@contextmanager
+def _profile(chromium: Browser, device: Device, **options: Any) -> Iterator[tuple[BrowserContext, str]]:
+    """Make a browser profile that is signed in; yield it and the page's origin."""
+    origin, cookie = _sign_in(device)
+    with chromium.new_context(**options) as context:
         context.set_default_timeout(LIMIT_S * 1000)
+        context.add_cookies([cookie])  # type: ignore[list-item]
+        yield context, origin
+
+
+@contextmanager
+def signed_in(chromium: Browser, device: Device, path: str = "/", **options: Any) -> Iterator[Tab]:
+    """Open a page in a browser profile of its own that is signed in."""
+    with _profile(chromium, device, **options) as (context, origin):
+        yield Tab(context, f"{origin}{path}")
+
+
+@contextmanager
+def unscripted(chromium: Browser, device: Device, path: str = "/") -> Iterator[BrowserPage]:
+    """Open a page in a browser profile of its own that is signed in and runs no scripts."""
+    with _profile(chromium, device, java_script_enabled=False) as (context, origin):
         page = context.new_page()
-        page.goto(address._replace(fragment="").geturl())
-        page.fill("#secret", address.fragment)
-        page.click("button")
-        page.wait_for_selector("#main h1")
+        page.goto(f"{origin}{path}")
         yield page
 
 
@@ -87,12 +113,12 @@ NOTE = "We need: two photos, the old passport and the form. It takes about 2 hou
 
 def propose(device: Device, title: str, count: int = 3) -> list[dict[str, Any]]:
     """Add a task with a note and an agent; return what the agent proposes, at least `count` items."""
-    task = device.do("add", title)["id"]
-    device.do("note", task, NOTE)
-    device.do("agent", "create", task)
+    task = control(device, "POST", "/v1/tasks", {"title": title})["id"]
+    control(device, "POST", f"/v1/tasks/{task}/entries", {"text": NOTE})
+    control(device, "POST", "/v1/agents", {"task": task})
 
     def waiting() -> list[dict[str, Any]]:
-        return [item for item in device.do("pending") if item["task_id"] == task]
+        return [item for item in control(device, "GET", "/v1/pending") if item["task_id"] == task]
 
     wait_until("the agent proposes", lambda: len(waiting()) >= count, LIMIT_S)
     return waiting()

@@ -94,9 +94,8 @@ def test_links_and_images_change_nothing(laptop: Device, chromium: Browser):
 
 def test_an_old_tab_keeps_what_was_typed_over_a_restart_and_sends_it(laptop: Device, chromium: Browser):
     task = laptop.do("add", "Write to Ana")["id"]
-    with signed_in(chromium, laptop) as tab:
+    with signed_in(chromium, laptop, f"/tasks/{task}") as tab:
         page = tab.page
-        page.goto(f"{origin_of(page)}/tasks/{task}")
         page.fill("textarea[name=note]", "She answers on Monday.")
         laptop.stop()
         page.wait_for_selector("#away:not([hidden])")
@@ -109,9 +108,8 @@ def test_an_old_tab_keeps_what_was_typed_over_a_restart_and_sends_it(laptop: Dev
 
 def test_an_old_tab_of_a_task_that_was_removed_says_so(laptop: Device, chromium: Browser):
     task = laptop.do("add", "Write to Ana")["id"]
-    with signed_in(chromium, laptop) as tab:
+    with signed_in(chromium, laptop, f"/tasks/{task}") as tab:
         page = tab.page
-        page.goto(f"{origin_of(page)}/tasks/{task}")
         page.evaluate(HIDES, True)
         laptop.do("task", "remove", task)
         page.fill("textarea[name=note]", "She answers on Monday.")
@@ -173,9 +171,8 @@ def test_two_tabs_that_decide_at_once_leave_one_verdict(laptop: Device, chromium
 def test_a_limit_that_came_meanwhile_stays_if_an_old_tab_changes_another(laptop: Device, chromium: Browser):
     laptop.do("agent", "add", "Claude")
     agent = control(laptop, "GET", "/v1/external-agents/Claude")["id"]
-    with signed_in(chromium, laptop) as tab:
+    with signed_in(chromium, laptop, f"/external-agents/{agent}") as tab:
         page = tab.page
-        page.goto(f"{origin_of(page)}/external-agents/{agent}")
         page.evaluate(HIDES, True)
         laptop.do("agent", "policy", "Claude", "add_task", "denied")
         page.click("#rights summary")
@@ -192,9 +189,8 @@ def _policy(device: Device) -> dict[str, str]:
 
 @pytest.mark.parametrize("title", [RIGHT_TO_LEFT, SCRIPT])
 def test_words_that_turn_or_run_are_shown_as_they_are(laptop: Device, chromium: Browser, title: str):
-    with signed_in(chromium, laptop) as tab:
+    with signed_in(chromium, laptop, "/tasks/new") as tab:
         page = tab.page
-        page.goto(f"{origin_of(page)}/tasks/new")
         page.fill("main [name=title]", title)
         page.fill("main [name=note]", title)
         page.click("main .main")
@@ -210,9 +206,8 @@ def test_words_that_turn_or_run_are_shown_as_they_are(laptop: Device, chromium: 
 def test_a_title_of_ten_thousand_characters_is_refused_and_stays_in_its_field(
     laptop: Device, chromium: Browser
 ):
-    with signed_in(chromium, laptop) as tab:
+    with signed_in(chromium, laptop, "/tasks/new") as tab:
         page = tab.page
-        page.goto(f"{origin_of(page)}/tasks/new")
         page.fill("main [name=title]", LONG)
         page.click("main .main")
         page.wait_for_selector("main .fault")

@@ -17,9 +17,8 @@ pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
 
 def test_a_task_is_moved_by_dragging_and_by_keys_alone(laptop: Device, chromium: Browser):
     ref = laptop.do("add", "Write to Ana")["id"]
-    with signed_in(chromium, laptop, viewport={"width": 1440, "height": 900}) as tab:
+    with signed_in(chromium, laptop, "/board", viewport={"width": 1440, "height": 900}) as tab:
         page = tab.page
-        page.goto(f"{page.evaluate('location.origin')}/board")
         assert axe_findings(tab.page) == []
         card = page.locator(f"#t-{ref}")
         card.drag_to(page.locator("[data-status='IN PROGRESS']"))

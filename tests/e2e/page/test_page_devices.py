@@ -3,8 +3,6 @@
 Never repeats what tests/daemon/web asks without a browser.
 """
 
-from urllib.parse import urljoin
-
 import pytest
 from playwright.sync_api import Browser
 
@@ -26,11 +24,10 @@ def open_page(tab: Tab, path: str) -> None:
 
 
 def test_two_browsers_pair_two_devices_in_place(laptop: Device, phone: Device, chromium: Browser):
-    with signed_in(chromium, laptop) as inviting, signed_in(chromium, phone) as joining:
-        open_page(inviting, "/devices/pair")
+    path = "/devices/pair"
+    with signed_in(chromium, laptop, path) as inviting, signed_in(chromium, phone, path) as joining:
         inviting.page.click("[value=code]")
         code = inviting.page.inner_text("output")
-        open_page(joining, "/devices/pair")
         joining.page.fill("#secret", "000-000" if code != "000-000" else "111-111")
         joining.page.click("#more summary")
         joining.page.fill("#address", f"127.0.0.1:{laptop.port}")
@@ -51,8 +48,7 @@ def test_two_browsers_pair_two_devices_in_place(laptop: Device, phone: Device, c
 
 def test_a_device_is_paired_without_scripts(laptop: Device, phone: Device, chromium: Browser):
     token = phone.do("pair", "--invite")["token"]
-    with unscripted(chromium, laptop) as page:
-        page.goto(urljoin(page.url, "/devices/pair"))
+    with unscripted(chromium, laptop, "/devices/pair") as page:
         page.fill("#secret", token)
         page.click("[value=join]")
         assert "Joined phone" in page.inner_text("#outcome")
@@ -61,8 +57,7 @@ def test_a_device_is_paired_without_scripts(laptop: Device, phone: Device, chrom
 def test_the_journal_is_checked_in_place_and_without_scripts(laptop: Device, chromium: Browser):
     for number in range(30):
         laptop.do("add", f"Task {number}")
-    with signed_in(chromium, laptop) as tab:
-        open_page(tab, "/health")
+    with signed_in(chromium, laptop, "/health") as tab:
         assert tab.page.locator("#well").get_attribute("open") is None
         tab.page.click("form[action='/health/verify'] button")
         tab.page.wait_for_selector("#check .good:has-text('Everything is intact.')")
@@ -75,8 +70,7 @@ def test_the_journal_is_checked_in_place_and_without_scripts(laptop: Device, chr
         laptop.start()
         tab.page.goto(f"{origin}/health/verify?wait=1&job=1-1")
         tab.page.wait_for_selector("#check .fault:has-text('started again before the check ended')")
-    with unscripted(chromium, laptop) as page:
-        page.goto(f"{origin}/health")
+    with unscripted(chromium, laptop, "/health") as page:
         page.click("form[action='/health/verify'] button")
         page.wait_for_selector("#check .good:has-text('Everything is intact.')")
         page.goto(f"{origin}/health")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from tests.support.browser import WEB, Tab, propose, signed_in
+from tests.support.browser import WEB, propose, signed_in
 from tests.support.control_requests import control
 from tests.support.devices import Device, MakeDevice, pair
 from tests.support.page_faults import axe_findings
@@ -47,17 +47,14 @@ def state_of_ask(device: Device) -> tuple[str, str | None]:
     return listed["state"], listed.get("option")
 
 
-def open_details(tab: Tab, item: dict[str, Any]) -> None:
-    tab.page.goto(f"{tab.page.evaluate('location.origin')}/reviews/{item['task_id']}")
-
-
 def test_a_stale_proposal_shows_all_sides_and_is_applied_all_the_same(device: MakeDevice, chromium: Browser):
     laptop = device("laptop", **WEB)
     item = estimate_of(laptop, "Renew the passport")
     name = item["item_id"]
     laptop.do("task", "edit", item["task_id"], "--estimate", "4h")
-    with signed_in(chromium, laptop, viewport={"width": 360, "height": 800}) as tab:
-        open_details(tab, item)
+    with signed_in(
+        chromium, laptop, f"/reviews/{item['task_id']}", viewport={"width": 360, "height": 800}
+    ) as tab:
         row = tab.page.locator(f"#i-{name} .sides")
         assert row.locator("thead th").all_inner_texts() == ["when it was proposed", "now", "proposed"]
         assert row.locator("td:not(:empty)").all_inner_texts() == ["nothing", "4 h", "2 h"]
@@ -88,8 +85,7 @@ def test_a_disputed_proposal_says_who_decided_what_and_a_key_settles_it(
         return any(item["item_id"] == name and item["disputed"] for item in seen_by.do("pending"))
 
     wait_until("the dispute arrives", lambda: is_disputed(laptop), LIMIT_S)
-    with signed_in(chromium, laptop) as tab:
-        open_details(tab, item)
+    with signed_in(chromium, laptop, f"/reviews/{item['task_id']}") as tab:
         words = tab.page.inner_text(f"#i-{name}")
         assert "your devices decided differently" in words
         assert "confirmed on laptop" in words
@@ -143,8 +139,7 @@ def test_what_another_tab_decides_is_told_and_what_was_typed_is_kept(device: Mak
     laptop = device("laptop", **WEB)
     item = estimate_of(laptop, "Renew the passport")
     name = item["item_id"]
-    with signed_in(chromium, laptop) as tab:
-        open_details(tab, item)
+    with signed_in(chromium, laptop, f"/reviews/{item['task_id']}") as tab:
         tab.page.click(f"#e-{name} summary")
         tab.page.fill(f"#e-{name} [name='arg.minutes']", "95 min, with the way there")
         other = tab.page.context.new_page()

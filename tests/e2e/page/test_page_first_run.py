@@ -4,7 +4,6 @@ Never repeats what tests/daemon/web asks without a browser.
 """
 
 from pathlib import Path
-from urllib.parse import urljoin
 
 import pytest
 from playwright.sync_api import Browser
@@ -93,8 +92,7 @@ def test_a_file_that_is_too_large_is_told_before_it_is_sent(
         before = len(tab.asked)
         page.click("button:text('Look at this file')")
         assert [address for address in tab.asked[before:] if address.endswith("/import/file")] == []
-    with unscripted(chromium, laptop) as page:
-        page.goto(urljoin(page.url, "/import"))
+    with unscripted(chromium, laptop, "/import") as page:
         page.set_input_files("[type=file]", large)
         page.click("button:text('Look at this file')")
         page.wait_for_selector("#toast :text('nothing was imported')")

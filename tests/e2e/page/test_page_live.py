@@ -6,7 +6,7 @@ Never waits for a time to pass: what must not be fetched is looked for after wha
 import pytest
 from playwright.sync_api import Browser
 
-from tests.support.browser import Tab, propose, signed_in
+from tests.support.browser import propose, signed_in
 from tests.support.devices import Device, MakeDevice, pair
 
 pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
@@ -17,20 +17,12 @@ HIDES = """(hidden) => {
 }"""
 
 
-def open_page(tab: Tab, path: str) -> str:
-    """Open a page; return its address."""
-    address = f"{tab.page.evaluate('location.origin')}{path}"
-    tab.page.goto(address)
-    return address
-
-
 def test_a_link_that_ends_and_comes_back_is_shown_at_once(
     laptop: Device, device: MakeDevice, chromium: Browser
 ):
     phone = device("phone")
     pair(laptop, phone)
-    with signed_in(chromium, laptop) as tab:
-        open_page(tab, "/devices")
+    with signed_in(chromium, laptop, "/devices") as tab:
         row = tab.page.locator(".item", has_text="phone")
         row.locator(":text-is('connected')").wait_for()
         phone.stop()
@@ -41,8 +33,8 @@ def test_a_link_that_ends_and_comes_back_is_shown_at_once(
 
 
 def test_a_page_that_shows_none_of_it_fetches_the_bar_alone(laptop: Device, chromium: Browser):
-    with signed_in(chromium, laptop) as tab:
-        address = open_page(tab, "/import")
+    with signed_in(chromium, laptop, "/import") as tab:
+        address = tab.page.url
         tab.page.wait_for_load_state()
         before = tab.asked.count(address)
         count = len(propose(laptop, "Renew the passport"))

@@ -3,8 +3,6 @@
 Never repeats what tests/daemon/web asks without a browser.
 """
 
-from urllib.parse import urljoin
-
 import pytest
 from playwright.sync_api import Browser, CDPSession
 
@@ -136,7 +134,6 @@ def test_a_further_passkey_needs_an_earlier_one_on_the_home_of_a_guarded_agent(
 
 
 def test_without_a_script_the_page_says_what_is_lacking(laptop: Device, chromium: Browser):
-    with unscripted(chromium, laptop) as page:
-        page.goto(urljoin(page.url, "/passkeys"))
+    with unscripted(chromium, laptop, "/passkeys") as page:
         assert "needs JavaScript" in page.content()
         assert not page.is_visible("form[data-makes] button")

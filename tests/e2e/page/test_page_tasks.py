@@ -48,22 +48,19 @@ def test_a_task_of_another_device_appears_and_what_is_typed_stays(
     phone = device("phone")
     pair(laptop, phone)
     ref = laptop.do("add", "Write to Ana")["id"]
-    with signed_in(chromium, laptop) as tab:
-        origin = tab.page.evaluate("location.origin")
-        tab.page.goto(f"{origin}/tasks/{ref}")
+    with signed_in(chromium, laptop, f"/tasks/{ref}") as tab:
         tab.page.fill("textarea[name=note]", "Half a sen")
         phone.do("sync", "--wait", "60")
         phone.do("note", "ana", "She answers on Monday.")
         tab.page.wait_for_selector(".item :text('She answers on Monday.')")
         assert tab.page.input_value("textarea[name=note]") == "Half a sen"
-        tab.page.goto(f"{origin}/tasks")
+        tab.page.goto(urljoin(tab.page.url, "/tasks"))
         phone.do("add", "Buy stamps")
         tab.page.wait_for_selector(".item :text('Buy stamps')")
 
 
 def test_tasks_work_without_scripts(laptop: Device, chromium: Browser):
-    with unscripted(chromium, laptop) as page:
-        page.goto(urljoin(page.url, "/tasks/new"))
+    with unscripted(chromium, laptop, "/tasks/new") as page:
         page.fill("[name=title]", "Renew the passport")
         page.fill("[name=due]", "some day")
         page.click("button.main")
@@ -78,9 +75,8 @@ def test_an_agent_is_made_watched_paused_and_woken_on_the_page(laptop: Device, c
     laptop.do("add", "Renew the passport")
     ref = laptop.do("show", "passport")["id"]
     laptop.do("note", "passport", NOTE)
-    with signed_in(chromium, laptop) as tab:
+    with signed_in(chromium, laptop, f"/tasks/{ref}") as tab:
         page = tab.page
-        page.goto(f"{page.evaluate('location.origin')}/tasks/{ref}")
         page.click("button:text('Create an agent')")
         # The page follows the run.
         page.wait_for_selector("#runs ~ ul :text('completed')")

@@ -3,12 +3,10 @@
 Never repeats what tests/daemon/web asks without a browser.
 """
 
-from urllib.parse import urljoin
-
 import pytest
 from playwright.sync_api import Browser
 
-from tests.support.browser import Tab, sign_in_address, signed_in, unscripted
+from tests.support.browser import sign_in_address, signed_in, unscripted
 from tests.support.devices import Device
 
 pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
@@ -16,18 +14,12 @@ pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
 WORDS = "She answers on Monday.\nThen we post it."
 
 
-def open_task(tab: Tab, ref: str) -> None:
-    tab.page.goto(f"{tab.page.evaluate('location.origin')}/tasks/{ref}")
-    tab.page.wait_for_selector("#f-note")
-
-
 def test_a_note_stays_while_the_daemon_is_away_and_while_the_session_is_over(
     laptop: Device, chromium: Browser
 ):
     ref = laptop.do("add", "Write to Ana")["id"]
-    with signed_in(chromium, laptop) as tab:
+    with signed_in(chromium, laptop, f"/tasks/{ref}") as tab:
         page = tab.page
-        open_task(tab, ref)
         page.fill("[name=note]", WORDS)
         laptop.stop()
         page.click("#f-note button")
@@ -54,9 +46,8 @@ def test_a_note_that_is_edited_stays_typed_if_it_is_removed_elsewhere(laptop: De
     ref = laptop.do("add", "Write to Ana")["id"]
     note = laptop.do("note", ref, "She answers on Monday.")["id"]
     field, button = f"#f-note-{note} [name=note]", f"#f-note-{note} button"
-    with signed_in(chromium, laptop) as tab:
+    with signed_in(chromium, laptop, f"/tasks/{ref}") as tab:
         page = tab.page
-        open_task(tab, ref)
         page.click(f"#edit-{note} summary")
         page.fill(field, WORDS)
         laptop.do("entry", "remove", note)
@@ -77,9 +68,8 @@ def test_a_note_that_is_edited_stays_typed_if_it_is_removed_elsewhere(laptop: De
 
 def test_a_field_is_mended_by_keys_alone(laptop: Device, chromium: Browser):
     ref = laptop.do("add", "Write to Ana")["id"]
-    with signed_in(chromium, laptop, viewport={"width": 360, "height": 800}) as tab:
+    with signed_in(chromium, laptop, f"/tasks/{ref}", viewport={"width": 360, "height": 800}) as tab:
         page, keyboard = tab.page, tab.page.keyboard
-        open_task(tab, ref)
         page.focus("#edit summary")
         keyboard.press("Enter")
         for _field in ("title", "due"):
@@ -108,9 +98,8 @@ def test_a_field_is_mended_by_keys_alone(laptop: Device, chromium: Browser):
 
 def test_a_removed_task_is_told_in_place_and_comes_back(laptop: Device, chromium: Browser):
     ref = laptop.do("add", "Write to Ana")["id"]
-    with signed_in(chromium, laptop) as tab:
+    with signed_in(chromium, laptop, f"/tasks/{ref}") as tab:
         page = tab.page
-        open_task(tab, ref)
         page.fill("[name=note]", WORDS)
         laptop.do("task", "remove", ref)
         page.wait_for_selector("#gone :text('was removed')")
@@ -127,9 +116,8 @@ def test_a_removed_task_is_told_in_place_and_comes_back(laptop: Device, chromium
 
 def test_what_was_typed_counts_against_what_it_was_typed_on(laptop: Device, chromium: Browser):
     ref = laptop.do("add", "Write to Ana")["id"]
-    with signed_in(chromium, laptop) as tab:
+    with signed_in(chromium, laptop, f"/tasks/{ref}") as tab:
         page = tab.page
-        open_task(tab, ref)
         page.click("#status summary")
         page.fill("#f-status [name=reason]", "No stamps")
         page.select_option("#f-status [name=status]", "BLOCKED")
@@ -146,8 +134,7 @@ def test_what_was_typed_counts_against_what_it_was_typed_on(laptop: Device, chro
 
 def test_forms_say_what_is_wrong_and_keep_what_was_typed_without_scripts(laptop: Device, chromium: Browser):
     ref = laptop.do("add", "Write to Ana")["id"]
-    with unscripted(chromium, laptop) as page:
-        page.goto(urljoin(page.url, f"/tasks/{ref}"))
+    with unscripted(chromium, laptop, f"/tasks/{ref}") as page:
         page.click("#edit summary")
         page.fill("#f-edit [name=title]", "x" * 401)
         page.fill("#f-edit [name=category]", "Post")
