@@ -50,15 +50,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-_REALLY_STARTED = ("hostile", "e2e/page", "e2e/mailboxes", "e2e/test_week.py", "e2e/test_examples.py")
-"""Where every start is a real one: what measures the memory of a daemon, and what drives a browser."""
+_MEASURED = ROOT / "tests/hostile"
+"""Where every start is a real one: the memory of the daemons is measured."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Let the processes of a test be forked, before its first fixture starts one."""
-    is_real = any(item.path.is_relative_to(ROOT / "tests" / place) for place in _REALLY_STARTED)
-    processes.choice.forks = _MAY_FORK and not is_real
+    processes.choice.forks = _MAY_FORK and not item.path.is_relative_to(_MEASURED)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -72,16 +72,17 @@ def join_apart(
 ) -> None:
     """Let a newcomer join while the inviter is off; from then on both run, and neither finds the other one.
 
-    The token and the request name the ports at which they are then, so both go to others. `carry` is called
-    when something is to go back from the inviter.
+    The token and the request name the ports at which they are then, so both go to others. The newcomer starts
+    only once it is let in, since it would ask again from its new port. `carry` is called when something is to
+    go back from the inviter.
     """
     inviter.stop()
     join()
     newcomer.stop()
-    for device in (inviter, newcomer):
-        device.port = free_port()
-        device.start()
+    inviter.port, newcomer.port = free_port(), free_port()
+    inviter.start()
     wait_until("the newcomer is let in", lambda: len(inviter.do("devices")) == 2, LIMIT_S)
+    newcomer.start()
     carry(inviter, newcomer)
     wait_until("the newcomer is in", lambda: len(newcomer.do("devices")) == 2, LIMIT_S)
 
