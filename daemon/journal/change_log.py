@@ -29,6 +29,7 @@ from daemon.timestamps import iso_utc
 from store.fold.entity import Entity
 from store.fold.entity_state import DELETED, with_provenance
 from store.queries import field_changes
+from store.queries.decisions import decision_ids_of_task
 from store.sentence import Sentence, sentence, sentence_fields
 from store.snapshot import Snapshot
 from syncproto.commit import DecodedCommit, Operation
@@ -70,6 +71,7 @@ _FAMILY = {
     "task": ("task_checklist", "task_entry", "task_time", "agent_task", "link_from", "link_to"),
     "checklist": ("checklist_item",),
 }
+"""The relations by which things belong to a task or a checklist; of these, only checklists have parts."""
 
 
 class ChangeFilter(NamedTuple):
@@ -243,21 +245,14 @@ def find_logged_entity(snapshot: Snapshot, ref: str) -> Entity:
 def entity_and_descendant_ids(snapshot: Snapshot, top: Entity) -> set[EntityId]:
     """Return an entity and all that hangs from it, removed ones too, and the decisions on its items."""
     family = {top.id}
-    waiting = [top]
-    while waiting:
-        entity = waiting.pop()
-        for relation in _FAMILY.get(entity.kind, ()):
-            below = [
-                child
-                for child in snapshot.ids_pointing_at(entity.id, relation, removed=True)
-                if child not in family
-            ]
-            family.update(below)
-            waiting += [
-                stored_entity for child in below if (stored_entity := snapshot.entity(child)) is not None
-            ]
+    for relation in _FAMILY.get(top.kind, ()):
+        below = snapshot.ids_pointing_at(top.id, relation, removed=True)
+        family.update(below)
+        if relation == "task_checklist":
+            for checklist in below:
+                family.update(snapshot.ids_pointing_at(checklist, "checklist_item", removed=True))
     if top.kind == "task":
-        family.update(decision.id for item in snapshot.items(top.id) for decision in item.all_decisions)
+        family.update(decision_ids_of_task(snapshot, top.id))
     return family
 
 

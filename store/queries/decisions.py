@@ -66,3 +66,13 @@ def newest_decisions(snapshot: Snapshot, limit: int) -> list[DecisionEntry]:
         "SELECT seq, item, decision FROM opinion ORDER BY seq DESC, item, decision LIMIT ?", (limit,)
     )
     return [DecisionEntry(*row) for row in rows]
+
+
+def decision_ids_of_task(snapshot: Snapshot, task: EntityId) -> set[EntityId]:
+    """Return all decisions on the items of a task, those too that do not count."""
+    rows: Any = snapshot.db.execute(
+        "SELECT decision FROM proposal CROSS JOIN opinion ON opinion.item = proposal.item"
+        " WHERE proposal.task = ?",
+        (task,),
+    )
+    return {decision for (decision,) in rows}

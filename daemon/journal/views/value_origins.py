@@ -64,7 +64,7 @@ def status_steps(names: NameLookup, snapshot: Snapshot, task: Entity) -> list[St
     """Show the statuses that a task has had, in the order in which they came here."""
     liveness = Liveness(snapshot.db, snapshot.log)
     steps = []
-    for write in operations_touching(snapshot, task.id):
+    for write in operations_touching(snapshot, task.id, "status"):
         fields = write.operation.fields
         status = fields.get("status")
         if isinstance(status, str) and liveness.is_live(write):

@@ -4,20 +4,29 @@ Never reads a folded row.
 """
 
 from collections.abc import Callable
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from store.fold.effects import EFFECTS_MAX
 from store.queries import field_changes
 from store.queries.field_changes import ChangePage, FieldChange
+from store.snapshot import Snapshot
 from store.store import Store
 from store.transaction import EntityWrite
+from syncproto.codec import Value
 from syncproto.commit import AuthorKind
 from syncproto.ids import EntityId
-from syncproto.vector_clock import EMPTY_CLOCK, Head
+from syncproto.vector_clock import EMPTY_CLOCK, Head, VectorClock, covers
 from tests.store.forked_logs import REPLICA, TASK, forked_branches
 from tests.support.growth import assert_linear
+from tests.support.sqlite_steps import steps_to_read
 from tests.support.stores import StoreBench, entity_id, exchange, write
 
 OTHER, ITEM, AGENT = entity_id(2), entity_id(50), entity_id(60)
@@ -242,3 +251,82 @@ def test_what_was_before_costs_in_proportion_to_the_writes_however_old_their_bas
         return lambda: read(old_store, limit=50)
 
     assert_linear(reading, 200)
+
+
+def test_the_newest_changes_cost_what_they_are_however_many_came_before(bench: StoreBench) -> None:
+    def steps_of_newest(count: int) -> int:
+        grown = bench.store(f"grown {count}")
+        with grown.write() as tx:
+            for number in range(count):
+                name = ("title", "notes", "status")[number % 3]
+                tx.commit([EntityWrite(entity_id(2 + number % 9), "task", {"title": f"{number}"})])
+                tx.commit([EntityWrite(TASK, "task", {name: f"{number}"})])
+        family = {TASK, *(entity_id(2 + number) for number in range(9))}
+        return steps_to_read(grown, lambda snapshot: field_changes.field_changes(snapshot, limit=20)) + sum(
+            steps_to_read(
+                grown, partial(field_changes.field_changes, limit=20, entities=entities, after=after)
+            )
+            for entities in ([TASK], family)
+            for after in (None, 2 * count - 30)
+        )
+
+    short, long = steps_of_newest(40), steps_of_newest(2000)
+    assert long <= short + 100
+
+
+class _SlowHistory:
+    """The values before changes, from the definition: whatever the author saw and nothing covers."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._chains = snapshot.log
+        self._writes = list(field_changes.operations_touching(snapshot, TASK))
+
+    def before(self, change: FieldChange) -> Value:
+        base = next(write for write in self._writes if write.head == change.source.head).operation.base
+        observed = [
+            write
+            for write in self._writes
+            if change.field in write.operation.fields and covers(base, write.head, self._chains)
+        ]
+        covered = tuple(sorted(head for write in observed for head in write.operation.base))
+        standing = [write for write in observed if not covers(covered, write.head, self._chains)]
+        best = max(standing, key=lambda write: write.source.order, default=None)
+        return None if best is None else best.operation.fields[change.field]
+
+
+STEPS = st.tuples(st.integers(0, 2), st.sampled_from(["write", "old", "meet"]), st.integers(0, 40))
+
+
+# Two agents overwrite a person's title apart: what they have overwritten outranks both, and stands no more.
+AGENTS_APART = [
+    (0, "write", 3), (0, "meet", 0), (0, "meet", 1), (1, "write", 1), (2, "write", 1),
+    (0, "meet", 0), (0, "meet", 1), (0, "write", 1),
+]  # fmt: skip
+
+
+@given(st.lists(STEPS, min_size=1, max_size=24))
+@example(AGENTS_APART)
+@settings(max_examples=30)
+def test_what_was_before_follows_from_the_bases_alone(histories: list[tuple[int, str, int]]) -> None:
+    """Devices write apart and meet; some name as their base what a page showed long ago."""
+    with TemporaryDirectory() as folder, closing(StoreBench(Path(folder))) as bench:
+        stores = [bench.store(name) for name in "abc"]
+        bases: list[VectorClock] = [EMPTY_CLOCK]
+        for number, (place, kind, draw) in enumerate(histories):
+            store = stores[place]
+            bench.now_ms += draw % 3
+            if kind == "meet":
+                exchange(store, stores[(place + 1 + draw % 2) % 3])
+                continue
+            with store.write() as tx:
+                held_bases = [base for base in bases if all(tx.log.has_commit(head) for head in base)]
+                base = held_bases[draw % len(held_bases)] if kind == "old" else tx.clock_of(TASK)
+                bases.append(base)
+                by = AuthorKind.AGENT if draw % 3 else AuthorKind.USER
+                fields: dict[str, Value] = {("title", "notes")[draw % 7 == 0]: f"{number}"}
+                tx.commit([EntityWrite(TASK, "task", fields, base=base)], by=by)
+        for store in stores:
+            with store.read() as snapshot:
+                slow = _SlowHistory(snapshot)
+                for change in field_changes.field_changes(snapshot, limit=99).changes:
+                    assert change.before == slow.before(change)
