@@ -122,9 +122,12 @@ class Snapshot:
         """Return the position of the newest commit, 0 if there is none."""
         return self.log.feed_end()
 
-    def recall(self, kind: str) -> object | None:
-        """Return what `remember` was given for this kind at this feed position; None if it is not known."""
-        return None if self._readers is None else self._readers.value_at(kind, self.feed_end())
+    def recall(self, kind: str) -> tuple[int, object] | None:
+        """Return what `remember` was given last for this kind, with its feed position; None for nothing.
+
+        The position is that of this snapshot or an earlier one.
+        """
+        return None if self._readers is None else self._readers.latest(kind, self.feed_end())
 
     def remember(self, kind: str, value: object) -> None:
         """Keep a value that follows from the commits alone for the snapshots at the same feed position."""

@@ -125,10 +125,6 @@ class Transaction(Snapshot):
         self.committed = 0
         self.own_replica_ahead = False
 
-    def recall(self, kind: str) -> object | None:
-        """Return what snapshots remember, as long as this transaction has committed nothing."""
-        return None if self.committed else super().recall(kind)
-
     def remember(self, kind: str, value: object) -> None:
         """Remember nothing: what a transaction has read can still be taken back."""
 

@@ -13,11 +13,11 @@ class ReaderMemory:
         self._values: dict[str, tuple[int, object]] = {}
         self._lock = threading.Lock()
 
-    def value_at(self, kind: str, feed_end: int) -> object | None:
-        """Return the value of a kind at a feed position, None if it is not remembered."""
+    def latest(self, kind: str, feed_end: int) -> tuple[int, object] | None:
+        """Return the value of a kind with its feed position, None for one beyond `feed_end`."""
         with self._lock:
             position, value = self._values.get(kind, (-1, None))
-        return value if position == feed_end else None
+        return (position, value) if 0 <= position <= feed_end else None
 
     def remember(self, kind: str, feed_end: int, value: object) -> None:
         """Remember the value of a kind at a feed position; the one before gives way, unless it is newer."""

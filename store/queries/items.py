@@ -1,7 +1,12 @@
-"""Change items: by the start of their id, as people write it, and whether one is confirmed.
+"""Change items: by the start of their id, as people write it, their tasks, and whether one is confirmed.
 
 Never reads what an item proposes.
 """
+
+from collections.abc import Collection
+from typing import Any
+
+import apsw
 
 from store.fold import proposal_index
 from store.fold.verdicts import DecisionStatus
@@ -31,3 +36,35 @@ def is_item_confirmed(snapshot: Snapshot, item: EntityId) -> bool | None:
     if not any(opinion.counts for opinion in proposal_index.opinions_on(snapshot.db, item)):
         return None
     return proposal_index.read_item_status(snapshot.db, item).status is DecisionStatus.CONFIRMED
+
+
+def tasks_of_items(snapshot: Snapshot, items: Collection[EntityId]) -> set[EntityId]:
+    """Return the tasks that any of these items was proposed on."""
+    return _ids(snapshot, "SELECT task FROM proposal WHERE item IN carray(?)", items)
+
+
+def tasks_of_sets(snapshot: Snapshot, change_sets: Collection[EntityId]) -> set[EntityId]:
+    """Return the tasks that any of these change sets is about."""
+    return _ids(snapshot, "SELECT task FROM proposal WHERE change_set IN carray(?)", change_sets)
+
+
+def effects_of_items(snapshot: Snapshot, items: Collection[EntityId]) -> set[EntityId]:
+    """Return the entities that confirmations of these items wrote."""
+    return _ids(snapshot, "SELECT entity FROM effect WHERE item IN carray(?)", items)
+
+
+def tasks_of_agent_proposals(snapshot: Snapshot, agent: EntityId) -> set[EntityId]:
+    """Return the tasks that an agent has proposed anything on. Costs a look-up per proposal."""
+    return _ids(
+        snapshot,
+        "SELECT task FROM relation CROSS JOIN proposal ON change_set = owner"
+        " WHERE name = 'agent_change_set' AND target IN carray(?)",
+        [agent],
+    )
+
+
+def _ids(snapshot: Snapshot, query: str, named: Collection[EntityId]) -> set[EntityId]:
+    if not named:
+        return set()
+    rows: Any = snapshot.db.execute(query, (apsw.carray(tuple(named)),))
+    return {entity for (entity,) in rows}

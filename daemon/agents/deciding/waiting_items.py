@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import Struct
 
 from daemon.agents.deciding import item_state, staleness, urgency
+from daemon.agents.deciding.affected_tasks import affected_tasks
 from daemon.agents.deciding.item_state import DisplayedStatus, ItemState
 from daemon.agents.deciding.verdict_needs import IdleVerdict, idle_verdicts, presence_needed, verdict_lack
 from daemon.agents.proposing import reach
@@ -20,6 +21,7 @@ from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.effects import args_hash, change_set_id
 from daemon.agents.tools.presence import ANY
 from daemon.agents.tools.questions import answer_text, arguments_of_answers, change_of_answer
+from daemon.agents.tools.table import TOOLS, WriteTarget
 from daemon.journal.references.names import short_text, shown_name
 from daemon.journal.views.lookup import NameLookup
 from daemon.timestamps import iso_utc
@@ -122,10 +124,28 @@ _WAITING = frozenset({DisplayedStatus.PENDING, DisplayedStatus.DEFERRED})
 _REMEMBERED: Final = "waiting items"
 
 
-class _RememberedList(NamedTuple):
-    """All that waits, from the time at which it was listed until time alone changes something of it."""
+class _WaitingItem(NamedTuple):
+    """A proposal that waits: as it was looked up, its place among all by its making, and as it is shown."""
 
-    items: list[PendingItem]
+    state: ItemState
+    made: tuple[int, str, int, int]
+    shown: PendingItem
+
+    @property
+    def group(self) -> tuple[EntityId, EntityId]:
+        """Return its task and its agent."""
+        return self.state.item.task, _proposer(self.state.item)
+
+
+class _RememberedItems(NamedTuple):
+    """All that waits, from the time at which it was listed until time alone changes something of it.
+
+    `new_tasks_by` are the tasks and agents whose open proposals would make tasks, whether they wait or not.
+    """
+
+    waiting: list[_WaitingItem]
+    new_tasks_by: set[EntityId]
+    listed: list[PendingItem]
     from_ms: int
     until_ms: float
 
@@ -138,43 +158,85 @@ def list_waiting_items(
     Expired and obsolete items do not wait any more. `closed` lists them too, with all that are decided, in
     the order in which they were made.
     """
-    if task is not None or closed:
-        return _list_items(snapshot, now_ms, task, closed=closed)[0]
+    if closed:
+        items = sorted(_look_up(snapshot, snapshot.items(task), now_ms, closed=True)[0], key=_order_of_making)
+        return [item.shown for item in items]
+    if task is not None:
+        return _in_listed_order(_look_up(snapshot, snapshot.open_items(now_ms, task), now_ms)[0], now_ms)
     # Every page counts what waits, and thousands of items take seconds.
-    listed = snapshot.recall(_REMEMBERED)
-    if not isinstance(listed, _RememberedList) or not listed.from_ms <= now_ms < listed.until_ms:
-        listed = _RememberedList(*_list_items(snapshot, now_ms, None, closed=False))
-        snapshot.remember(_REMEMBERED, listed)
-    return list(listed.items)
+    recalled = snapshot.recall(_REMEMBERED)
+    position, remembered = (0, None) if recalled is None else recalled
+    if not isinstance(remembered, _RememberedItems) or not remembered.from_ms <= now_ms < remembered.until_ms:
+        remembered = None
+    if remembered is None or position != snapshot.feed_end():
+        remembered = _all_waiting(snapshot, now_ms, position, remembered)
+        snapshot.remember(_REMEMBERED, remembered)
+    return list(remembered.listed)
 
 
-def _list_items(
-    snapshot: Snapshot, now_ms: int, task: EntityId | None, *, closed: bool
-) -> tuple[list[PendingItem], int, float]:
-    """Return the items, `now_ms`, and when the first of them expires, or begins to expire soon."""
-    items = snapshot.items(task) if closed else snapshot.open_items(now_ms, task)
+def _all_waiting(
+    snapshot: Snapshot, now_ms: int, position: int, before: _RememberedItems | None
+) -> _RememberedItems:
+    """Return all that waits, given what did at an earlier feed position, if that is known and time is not."""
+    renewed = None if before is None else _brought_up_to_date(snapshot, before, position, now_ms)
+    waiting, new_tasks_by = renewed or _look_up(snapshot, snapshot.open_items(now_ms), now_ms)
+    ends_ms = [end_ms for item in waiting for end_ms in urgency.changes_ms(item.state.item)]
+    until_ms = min((end_ms for end_ms in ends_ms if end_ms > now_ms), default=float("inf"))
+    return _RememberedItems(waiting, new_tasks_by, _in_listed_order(waiting, now_ms), now_ms, until_ms)
+
+
+def _brought_up_to_date(
+    snapshot: Snapshot, before: _RememberedItems, position: int, now_ms: int
+) -> tuple[list[_WaitingItem], set[EntityId]] | None:
+    """Look up what may have changed since a feed position; None if that may be all."""
+    affected = affected_tasks(
+        snapshot, position, {agent for _, agent in {item.group for item in before.waiting}}
+    )
+    if affected is None:
+        return None
+    # What an item writes may be elsewhere; a proposed task waits only while no other has its title.
+    affected |= before.new_tasks_by
+    affected |= {item.state.item.task for item in before.waiting if item.state.effect.entity in affected}
+    items = {item.id: item for task in affected for item in snapshot.open_items(now_ms, task)}
+    again, new_tasks_by = _look_up(snapshot, items.values(), now_ms)
+    kept = [item for item in before.waiting if item.state.item.task not in affected]
+    # Another member's set can name an item of another task as one of its own.
+    return kept + [item for item in again if item.state.item.task in affected], new_tasks_by
+
+
+def _look_up(
+    snapshot: Snapshot, items: Iterable[Item], now_ms: int, *, closed: bool = False
+) -> tuple[list[_WaitingItem], set[EntityId]]:
+    """Return the items that wait, or all if `closed`, and whose proposals of new tasks are among all."""
     # Hundreds of proposals may be about one task, and another program may have made that as long as a commit.
     entity_of = cache(snapshot.entity)
     states = (item_state.item_state_of(snapshot, item, entity_of) for item in items)
     with_status = [
         (state, item_state.displayed_status(snapshot, state, now_ms)) for state in states if state is not None
     ]
+    new_tasks_by = {
+        state.item.task for state, _ in with_status if TOOLS[state.item.tool].writes is WriteTarget.NEW_TASK
+    }
     waiting = [(state, status) for state, status in with_status if closed or _waits(state, status)]
-    waiting.sort(key=lambda pair: _creation_order(pair[0]))
-    if not closed:
-        places = urgency.task_places([state for state, _ in waiting], now_ms)
-        first_places: dict[tuple[EntityId, EntityId], int] = {}
-        for number, (state, _) in enumerate(waiting):
-            first_places.setdefault((state.item.task, _proposer(state.item)), number)
-        # The sort is stable: items of one agent on one task stay in the order in which they were made.
-        waiting.sort(
-            key=lambda pair: (
-                places[pair[0].item.task],
-                first_places[pair[0].item.task, _proposer(pair[0].item)],
-            )
-        )
-    ends_ms = [end_ms for state, _ in waiting for end_ms in urgency.changes_ms(state.item) if end_ms > now_ms]
-    return _pending_items(snapshot, waiting, now_ms), now_ms, min(ends_ms, default=float("inf"))
+    shown = _pending_items(snapshot, waiting, now_ms)
+    pairs = zip(waiting, shown, strict=True)
+    return [_WaitingItem(state, _creation_order(state), item) for (state, _), item in pairs], new_tasks_by
+
+
+def _order_of_making(item: _WaitingItem) -> tuple[int, str, int, int]:
+    return item.made
+
+
+def _in_listed_order(waiting: list[_WaitingItem], now_ms: int) -> list[PendingItem]:
+    """Return what waits as it is shown, in the order in which it is listed."""
+    by_making = sorted(waiting, key=_order_of_making)
+    places = urgency.task_places([item.state for item in by_making], now_ms)
+    first_places: dict[tuple[EntityId, EntityId], int] = {}
+    for number, item in enumerate(by_making):
+        first_places.setdefault(item.group, number)
+    # The sort is stable: items of one agent on one task stay in the order in which they were made.
+    by_making.sort(key=lambda item: (places[item.state.item.task], first_places[item.group]))
+    return [item.shown for item in by_making]
 
 
 def list_expired_items(snapshot: Snapshot, now_ms: int, task: EntityId | None = None) -> list[PendingItem]:

@@ -24,18 +24,20 @@ def write(store: Store, title: str) -> None:
         tx.commit([EntityWrite(TASK, "task", {"title": title})])
 
 
-def recalled(store: Store) -> object | None:
+def recalled(store: Store) -> tuple[int, object] | None:
     with store.read() as snapshot:
         return snapshot.recall(KIND)
 
 
-def test_a_value_is_known_at_its_feed_position_alone(store: Store) -> None:
-    write(store, "first")
-    with store.read() as snapshot:
-        snapshot.remember(KIND, ["first"])
-    assert recalled(store) == ["first"]
+def test_a_value_is_known_with_its_feed_position_and_never_before_it(store: Store) -> None:
+    with store.read() as before:
+        write(store, "first")
+        with store.read() as snapshot:
+            snapshot.remember(KIND, ["first"])
+        assert before.recall(KIND) is None
+    assert recalled(store) == (1, ["first"])
     write(store, "second")
-    assert recalled(store) is None
+    assert recalled(store) == (1, ["first"])
 
 
 def test_an_older_snapshot_does_not_take_the_place_of_a_newer_one(store: Store) -> None:
@@ -46,7 +48,7 @@ def test_an_older_snapshot_does_not_take_the_place_of_a_newer_one(store: Store) 
             newer.remember(KIND, ["second"])
         older.remember(KIND, ["first"])
         assert older.recall(KIND) is None
-    assert recalled(store) == ["second"]
+    assert recalled(store) == (2, ["second"])
 
 
 def test_a_transaction_remembers_nothing(store: Store) -> None:
@@ -62,18 +64,18 @@ def test_a_transaction_remembers_nothing(store: Store) -> None:
     assert recalled(store) is None
 
 
-def test_a_transaction_recalls_what_readers_know_until_it_commits(store: Store) -> None:
+def test_a_transaction_recalls_what_readers_know_with_its_position(store: Store) -> None:
     write(store, "first")
     with store.read() as snapshot:
         snapshot.remember(KIND, ["first"])
     with store.write() as tx:
-        assert tx.recall(KIND) == ["first"]
+        assert tx.recall(KIND) == (1, ["first"])
         tx.commit([EntityWrite(TASK, "task", {"title": "second"})])
-        assert tx.recall(KIND) is None
-    assert recalled(store) is None
+        assert tx.recall(KIND) == (1, ["first"])
+    assert recalled(store) == (1, ["first"])
 
 
 def test_kinds_are_apart() -> None:
     memory = ReaderMemory()
     memory.remember("a", 1, "of a")
-    assert (memory.value_at("a", 1), memory.value_at("b", 1), memory.value_at("a", 2)) == ("of a", None, None)
+    assert (memory.latest("a", 1), memory.latest("b", 1), memory.latest("a", 0)) == ((1, "of a"), None, None)

@@ -3,17 +3,23 @@
 Never measures how much that saves: `python -m bench inbox` does.
 """
 
+from collections.abc import Callable
+from contextlib import suppress
 from random import Random
 
 import pytest
 
 from daemon.agents.deciding.urgency import SOON_MS
 from daemon.agents.deciding.waiting_items import PendingItem, list_waiting_items
+from daemon.refusal import Refused
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction
-from syncproto.ids import EntityId, id_from_text
+from syncproto.ids import EntityId, id_from_text, id_to_text
+from tests.support.agent_queries import set_policy
 from tests.support.decision_verbs import confirm, defer, reject, waiting
 from tests.support.fleet import DAY_MS, Fleet, Home
+from tests.support.outside import added, proposed
+from tests.support.sqlite_steps import steps_to_read
 
 _LIFETIME_MS = 7 * DAY_MS
 _STEPS = 40
@@ -35,12 +41,15 @@ def listed(home: Home) -> list[PendingItem]:
 def test_it_is_what_a_fresh_list_would_be_whatever_happens(fleet: Fleet, a: Home, b: Home, seed: int) -> None:
     random = Random(f"remembered {seed}")
     tasks = [a.new("task", title=f"Task {number}", status="OPEN") for number in range(3)]
+    set_policy(a, tasks[0], add_task="deferred", kind="task_agent")
+    a.new("label", name="Urgent")
+    added(a)
     fleet.sync()
     shapes: set[tuple[int, int]] = set()
     for step in range(_STEPS):
         home = random.choice([a, b])
         open_items = [id_from_text(item.item_id) for item in waiting(home)]
-        match random.randrange(7):
+        match random.randrange(12):
             case 0 | 1:
                 a.add(random.choice(tasks), f"Item {step}", f"run {step}")
             case 2 if open_items:
@@ -52,11 +61,72 @@ def test_it_is_what_a_fresh_list_would_be_whatever_happens(fleet: Fleet, a: Home
             case 5:
                 fleet.sync()
             case _:
-                a.set(random.choice(tasks), title=f"Title {step}")
+                _change_otherwise(a, tasks, random, step)
         for device in (a, b):
             lines = listed(device)
             shapes.add((len(lines), sum(line.expires_soon for line in lines)))
     assert len(shapes) > 4
+
+
+def _change_otherwise(a: Home, tasks: list[EntityId], random: Random, step: int) -> None:
+    """Change what proposals are about, or what they are judged by."""
+    (label,) = _entities(a, "label")
+    (agent,) = (name for name in _entities(a, "agent") if a.value(name, "kind") == "external")
+    match random.randrange(6):
+        case 0:
+            title, status = random.choice([f"Title {step}", "Call Ana"]), random.choice(["OPEN", "DONE"])
+            a.set(random.choice(tasks), title=title, status=status)
+        case 1:
+            entity = random.choice(_entities(a, "task", "checklist", "checklist_item"))
+            a.set(entity, deleted=random.choice([True, False, False]))
+        case 2:
+            lists = _entities(a, "checklist")
+            for part in _entities(a, "checklist_item")[:1]:
+                a.set(part, title=f"Item {step - 3}", checklist_id=random.choice(lists))
+        case 3:
+            a.propose(tasks[0], f"run {step}", ("add_task", {"title": "Call Ana"}))
+            a.propose(tasks[1], f"run {step}", ("add_task_label", {"id": id_to_text(label)}))
+        case 4:
+            with suppress(Refused):
+                proposed(a, agent, random.choice(tasks), key=f"{step}")
+        case _:
+            a.set(label, name=f"Name {step % 5}")
+            a.set(agent, lifecycle=random.choice(["active", "dormant", "created"]))
+
+
+def _entities(home: Home, *kinds: str) -> list[EntityId]:
+    """Return the entities of some kinds, removed ones too."""
+
+    def use(snapshot: Snapshot) -> list[EntityId]:
+        both = ((kind, removed) for kind in kinds for removed in (False, True))
+        return [entity.id for kind, removed in both for entity in snapshot.entities(kind, removed)]
+
+    return home.read(use)
+
+
+def test_after_a_change_only_what_it_concerns_is_looked_up(a: Home, task: EntityId) -> None:
+    agent = added(a)
+
+    def steps_after(change: Callable[[], object]) -> int:
+        listed(a)
+        change()
+        return steps_to_read(a.store, lambda snapshot: list_waiting_items(snapshot, a.now_ms()))
+
+    changes: list[Callable[[], object]] = [
+        lambda: a.set(task, title="Other"),
+        lambda: a.add(task, f"Paper {len(waiting(a))}", f"run {len(waiting(a))}"),
+        lambda: a.set(agent, lifecycle="dormant"),
+        lambda: a.set(agent, lifecycle="active"),
+        lambda: a.new("entry", task_id=task, text="a note"),
+    ]
+    proposed(a, agent, task)
+    first = [steps_after(change) for change in changes]
+    for number in range(40):
+        other = a.new("task", title=f"Task {number}", status="OPEN")
+        proposed(a, agent, other, key=f"{number}")
+        a.add(other, "Pencil", f"run {number}")
+    later = [steps_after(change) for change in changes]
+    assert all(more <= less + 400 for less, more in zip(first, later, strict=True)), (first, later)
 
 
 def test_time_alone_changes_it_to_the_millisecond(fleet: Fleet, a: Home, task: EntityId) -> None:
