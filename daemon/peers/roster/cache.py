@@ -118,6 +118,8 @@ class RosterCache:
             if device is not None:
                 self._apply_change(device, None if entry is None else entry.member, change)
         if changes.entries:
+            # Once for all of them: each costs what was ever removed.
+            self._removed_mark = member_records.removed_mark(self._removed)
             linked = self._places.find_linked()
             # Removed devices stay in the roster, so that they stay outside.
             self._others = {
@@ -138,8 +140,6 @@ class RosterCache:
             insort(self._removed, device)
         elif was_removed and not is_removed:
             del self._removed[bisect_left(self._removed, device)]
-        if was_removed != is_removed:
-            self._removed_mark = member_records.removed_mark(self._removed)
         if change.entry is None:
             self._places.forget(device)
         else:

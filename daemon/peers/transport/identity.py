@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from cryptography import x509
@@ -133,10 +133,21 @@ def _sign_certificate(public: Ed25519PublicKey, by: Ed25519PrivateKey) -> bytes:
     return builder.sign(by, None).public_bytes(Encoding.DER)
 
 
-def _unsigned_part(public: Ed25519PublicKey) -> bytes:
+def _unsigned_part(public: bytes) -> bytes:
     """Return a key's certificate without the signature, which is the only part that its owner can vary."""
-    anyone = Ed25519PrivateKey.from_private_bytes(bytes(SEED_BYTES))
-    return _sign_certificate(public, anyone)[:-SIGNATURE_BYTES]
+    unsigned, model = _model_certificate()
+    name, public_name = (device_id_of_key(key).hex().encode() for key in (model, public))
+    return unsigned.replace(name, public_name).replace(model, public)
+
+
+@cache
+def _model_certificate() -> tuple[bytes, bytes]:
+    """Return the unsigned part of a certificate, and its key: others differ in name and key alone.
+
+    To build and sign another certificate to compare with would cost more than all other checks.
+    """
+    key = Ed25519PrivateKey.from_private_bytes(bytes(SEED_BYTES))
+    return _sign_certificate(key.public_key(), key)[:-SIGNATURE_BYTES], key.public_key().public_bytes_raw()
 
 
 @lru_cache(CERTIFICATES_KEPT)
@@ -157,9 +168,10 @@ def public_key_of(certificate: bytes) -> bytes:
         raise ValueError(f"not a self-signed certificate: {type(fault).__name__} {fault}") from fault
     if not isinstance(key, Ed25519PublicKey):
         raise ValueError("the certificate's key is not an Ed25519 key")  # noqa: TRY004 - the bytes are wrong
-    if certificate[:-SIGNATURE_BYTES] != _unsigned_part(key):
+    public_key = key.public_bytes_raw()
+    if certificate[:-SIGNATURE_BYTES] != _unsigned_part(public_key):
         raise ValueError("the certificate is not of the form that this key's has")
-    return key.public_bytes_raw()
+    return public_key
 
 
 def certificate_device(certificate: bytes) -> DeviceId:

@@ -3,7 +3,7 @@
 Never counts seconds.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from daemon.peers.transport import identity
 from store.transaction import EntityWrite
 from syncproto.codec import Value
 from syncproto.commit import AuthorKind, SignedCommit
+from syncproto.ids import DeviceId
 from syncproto.vector_clock import EMPTY_CLOCK
 from tests.daemon.peers.fleet import Device, Fleet
 from tests.daemon.peers.roster.rosters import (
@@ -173,6 +174,23 @@ async def test_to_read_a_large_roster_again_checks_no_certificate_again(desk: De
     before = identity.public_key_of.cache_info()
     assert len(await desk.read(member_records.read_members)) > count
     assert identity.public_key_of.cache_info().misses == before.misses
+
+
+async def test_many_removals_at_once_are_marked_once(desk: Device, monkeypatch: pytest.MonkeyPatch):
+    await introduce(desk, EVIL, "evil")
+    followed = new_cache(desk)
+    await standing(followed)
+    marked: list[int] = []
+    removed_mark = member_records.removed_mark
+
+    def noted(removed: Collection[DeviceId]) -> bytes:
+        marked.append(len(removed))
+        return removed_mark(removed)
+
+    monkeypatch.setattr(member_records, "removed_mark", noted)
+    await take(desk, flood(40, removed=True))
+    await standing(followed)
+    assert set(marked) == {0, 40}
 
 
 # -- what a change costs -----------------------------------------------------------------------------------
