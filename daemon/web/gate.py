@@ -14,6 +14,8 @@ from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 from daemon.browser_access import BrowserAccess
+from store.file.errors import StoreError
+from store.sentence import Sentence
 
 COOKIE: Final = "placet"
 COOKIE_MAX_AGE_S: Final = 30 * 86_400
@@ -42,8 +44,12 @@ RenderSignedOut = Callable[[web.Request], Awaitable[str]]
 """Renders what a browser without a session is shown; of a form that it sent, what was typed."""
 
 
-def refusal_middleware(no_page: RenderPage) -> Middleware:
-    """Answer refusals in their words, wrong addresses with `no_page`, and bugs without words; outermost."""
+def refusal_middleware(no_page: RenderPage, sentence_text: Callable[[Sentence], str]) -> Middleware:
+    """Answer refusals in their words, wrong addresses with `no_page`, and bugs without words; outermost.
+
+    If the database does not serve, the answer is 503 with what was seen and what to do, both put into the
+    language of the person by `sentence_text`.
+    """
 
     @web.middleware
     async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -58,6 +64,10 @@ def refusal_middleware(no_page: RenderPage) -> Middleware:
             response.headers.extend(
                 {key: refusal.headers[key] for key in ("Location", "Allow") if key in refusal.headers}
             )
+        except StoreError as fault:
+            _log.warning("the database did not serve", route=_route(request), reason=fault.sentence.text)
+            words = f"{sentence_text(fault.sentence)}: {sentence_text(fault.hint_sentence)}\n"
+            response = web.Response(status=HTTPStatus.SERVICE_UNAVAILABLE, text=words)
         except Exception as bug:  # noqa: BLE001 - the boundary: the browser must hear of a bug, the log must hold it
             _log.error("bug", route=_route(request), kind=type(bug).__name__, at=_frames_words(bug))
             response = web.Response(status=HTTPStatus.INTERNAL_SERVER_ERROR, text="the daemon met a bug\n")

@@ -27,6 +27,7 @@ from daemon.web.inbox import inbox_routes
 from daemon.web.live import bar_routes
 from daemon.web.live.page_stream import PageStreams, Surroundings
 from daemon.web.permissions import permission_routes
+from daemon.web.refusals import sentence_text
 from daemon.web.services import PageServices
 from daemon.web.sign_in import sign_in_routes
 from daemon.web.timeline import timeline_routes
@@ -120,7 +121,7 @@ class PageServer:
         render = services.renderer.render
         app = web.Application(
             middlewares=[
-                gate.refusal_middleware(partial(render, "frame/no_page.html")),
+                gate.refusal_middleware(partial(render, "frame/no_page.html"), sentence_text),
                 gate.origin_middleware(services.access.origins),
                 gate.session_middleware(
                     services.access,

@@ -4,10 +4,13 @@ Never repeats what a room of the page is tested for.
 """
 
 from http.cookies import SimpleCookie
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from daemon.web.gate import COOKIE, COOKIE_MAX_AGE_S, HEADERS
+from store.file.errors import damaged_database
 from tests.daemon.web.conftest import CHANGES, PROXIED, Page
 
 FOREIGN_HOSTS = [
@@ -134,3 +137,24 @@ async def test_a_bug_is_answered_without_its_words(page: Page, monkeypatch: pyte
     answer = await page.ask("/")
     assert (answer.status, "private" in answer.text) == (500, False)
     assert answer.headers["Content-Security-Policy"] == HEADERS["Content-Security-Policy"]
+
+
+async def test_a_page_that_meets_a_damaged_database_answers_503_with_what_to_do(page: Page):
+    await page.sign_in()
+    assert (await page.ask("/")).status == 200
+    store: Any = page.store
+    reason = damaged_database(Path("placet.db"), "page 7")
+    store._store.damage = reason
+    refused = await page.ask("/board", {"status": "DONE", "task": "Call Ana", "base": "{}"})
+    well = await page.ask("/healthz")
+
+    def read(*_: object) -> None:
+        raise reason
+
+    store._store.read = read
+    shown = await page.ask("/")
+    for answer in (refused, well, shown):
+        assert answer.status == 503
+        assert "placet.db is damaged: page 7" in answer.text
+        assert "restore a backup" in answer.text
+    assert "nothing is written to it" in refused.text
