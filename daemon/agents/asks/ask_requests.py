@@ -53,8 +53,9 @@ OPEN_ASKS_MAX: Final = 100
 class NewAsk(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What an agent asks permission for. `agent` names it, or its task; it works on this device.
 
-    `key` is the agent's own: the same key with the same action is the same ask. `not_after` is until when the
-    permission may be used, in milliseconds of Unix time, a week ahead at most.
+    The same `key` with the same action is the same ask, with the same yes. So draw it at random for each
+    call, and keep it for a retry of this call; an id of a framework, a model or a thread repeats. `not_after`
+    is until when the permission may be used, in milliseconds of Unix time, a week ahead at most.
     """
 
     agent: str

@@ -10,6 +10,7 @@ from itertools import chain, islice
 from typing import Final
 
 from daemon.agents.proposing.authenticity import answers_of_question, authentic_item, name_of_item
+from daemon.agents.proposing.sight import Sight
 from daemon.agents.tools.agent_record import task_removed_sentence
 from daemon.agents.tools.argument_recovery import recover_arguments
 from daemon.agents.tools.arguments import ArgumentFault, Arguments
@@ -292,7 +293,15 @@ def already_applied_reason(snapshot: Snapshot, state: ItemState) -> Sentence | N
     if state.answer is not None:
         return None
     if TOOLS[state.item.tool].writes is WriteTarget.NEW_TASK:
-        twin_task = open_task_titled(snapshot, str(state.effect.fields["title"]), state.effect.entity)
+        twin_task = open_task_titled(
+            snapshot,
+            str(state.effect.fields["title"]),
+            state.effect.entity,
+            # How a proposal stands tells its agent of no task that this may not know of.
+            lambda task: any(
+                Sight(snapshot, occurrence.agent).shows_task(task) for occurrence in state.item.occurrences
+            ),
+        )
         if twin_task is None:
             return None
         return sentence(

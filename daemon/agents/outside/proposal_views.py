@@ -12,6 +12,7 @@ from daemon.agents.asks.ask_views import POLL_AFTER_MS
 from daemon.agents.deciding.item_state import displayed_status, edited_arguments_of, item_state_of
 from daemon.agents.proposing import reach
 from daemon.agents.proposing.change_set_builder import CHANGE_SETS_MAX
+from daemon.agents.proposing.sight import Sight
 from daemon.agents.tools import summaries
 from daemon.agents.tools.effects import args_hash, change_set_id
 from daemon.journal.views.lookup import json_value
@@ -70,10 +71,12 @@ def set_ids(run_key: str, task: EntityId) -> list[EntityId]:
     return [change_set_id(run_key, number, task) for number in range(CHANGE_SETS_MAX)]
 
 
-def proposed_set(snapshot: Snapshot, run_key: str, task: EntityId, now_ms: int) -> ProposedSet:
-    """Return the changes of a request that was stored."""
+def proposed_set(
+    snapshot: Snapshot, agent: EntityId, run_key: str, task: EntityId, now_ms: int
+) -> ProposedSet:
+    """Return the changes of a request that was stored, as its agent may know of them."""
     sets = [stored for name in set_ids(run_key, task) if (stored := snapshot.entity(name)) is not None]
-    items = list(_items(snapshot, sets[0], now_ms))
+    items = list(_items(snapshot, Sight(snapshot, agent), sets[0], now_ms))
     born = sets[0].created
     made_ms = 0 if born is None else born.ms
     waits = any(item.state in _OPEN or item.disputed for item in items)
@@ -103,10 +106,10 @@ def set_of_agent(snapshot: Snapshot, change_set: Entity, agent: EntityId, now_ms
         return None
     if set_ids(run_key, EntityId(task))[0] != change_set.id:
         return None
-    return proposed_set(snapshot, run_key, EntityId(task), now_ms)
+    return proposed_set(snapshot, agent, run_key, EntityId(task), now_ms)
 
 
-def _items(snapshot: Snapshot, first: Entity, now_ms: int) -> Iterator[ProposedItem]:
+def _items(snapshot: Snapshot, sight: Sight, first: Entity, now_ms: int) -> Iterator[ProposedItem]:
     answers = first.value("answers")
     for number, answer in enumerate(_list(answers), 1):
         if not isinstance(answer, dict):
@@ -116,7 +119,7 @@ def _items(snapshot: Snapshot, first: Entity, now_ms: int) -> Iterator[ProposedI
         for name in names:
             item = snapshot.item(name)
             if item is not None:
-                yield _item(snapshot, number, item, now_ms)
+                yield _item(snapshot, sight, number, item, now_ms)
         text = str(answer.get("text") or "")
         if not names:
             yield ProposedItem(
@@ -137,7 +140,7 @@ def _is_id(value: Any) -> bool:
     return isinstance(value, bytes) and len(value) == ID_BYTES
 
 
-def _item(snapshot: Snapshot, number: int, item: Item, now_ms: int) -> ProposedItem:
+def _item(snapshot: Snapshot, sight: Sight, number: int, item: Item, now_ms: int) -> ProposedItem:
     state = item_state_of(snapshot, item)
     if state is None:
         return ProposedItem(
@@ -150,7 +153,7 @@ def _item(snapshot: Snapshot, number: int, item: Item, now_ms: int) -> ProposedI
         tool=state.item.tool,
         state=displayed_status(snapshot, state, now_ms).value,
         summary=summaries.proposal_summary(
-            state.item.tool, args, reach.target_name(snapshot, state.item.tool, args)
+            state.item.tool, args, reach.name_in_sight(snapshot, sight, item.task, state.item.tool, args)
         ),
         reason=_persons_reason(item),
         args=json_value(args),

@@ -48,8 +48,8 @@ class NewProposals(Struct, frozen=True, forbid_unknown_fields=True):
 
     Without a task, each of them is a new task.
 
-    `key` is the agent's own: on a task, the same key with the same changes is the same set, however often it
-    is sent.
+    On a task, the same `key` with the same changes is the same set, however often it is sent. So draw it at
+    random for each request, and keep it for a retry.
     """
 
     agent: str
@@ -87,7 +87,7 @@ def propose(
                     key=request.key[:80],
                 ),
             )
-        return proposed_set(tx, run.run_key, subject, tx.now_ms())
+        return proposed_set(tx, agent, run.run_key, subject, tx.now_ms())
     handler = ToolCallHandler(run, baseline_of(tx, subject), limits)
     answers = [_answer(handler, run, change, tx) for change in request.changes]
     queued = sum(len(answer.items) for answer in answers)
@@ -100,7 +100,7 @@ def propose(
     more: dict[str, Value] = {"request_hash": content.digest, "answers": _stored_answers(answers)}
     first = EntityWrite(first.entity, first.kind, {**first.fields, **more})
     tx.commit([first, *others], by=AuthorKind.AGENT, agent=agent)
-    return proposed_set(tx, run.run_key, subject, tx.now_ms())
+    return proposed_set(tx, agent, run.run_key, subject, tx.now_ms())
 
 
 class _Content(Struct, frozen=True):

@@ -8,13 +8,16 @@ from typing import Any, Final
 from msgspec import Struct
 
 from daemon.agents.deciding import decision_history
-from daemon.agents.deciding.waiting_items import list_waiting_items
+from daemon.agents.deciding.decision_history import DecisionRecord
+from daemon.agents.deciding.waiting_items import PendingItem, list_waiting_items
+from daemon.agents.proposing import reach
+from daemon.agents.proposing.sight import Sight
+from daemon.agents.tools import summaries
 from daemon.agents.tools.policy import (
     ALL_TASKS,
     ASKS_ONLY,
     NO_TASKS,
     Ruling,
-    category_refusal,
     ruling_on,
     scope_of,
 )
@@ -123,7 +126,7 @@ def readable_task(snapshot: Snapshot, agent: EntityId, ref: str, now_ms: int) ->
     task = find_task_in_scope(snapshot, agent, ref)
     details = tasks.show(snapshot, id_to_text(task.id))
     waiting = list_waiting_items(snapshot, now_ms, task=task.id)
-    own = id_to_text(agent)
+    own, sight = id_to_text(agent), Sight(snapshot, agent)
     return ReadableTask(
         id=details.id,
         title=details.title,
@@ -137,21 +140,39 @@ def readable_task(snapshot: Snapshot, agent: EntityId, ref: str, now_ms: int) ->
         items=_items(details),
         open_proposals=len(waiting),
         proposals=[
-            OwnProposal(item=item.item_id, tool=item.tool, summary=item.summary)
+            OwnProposal(
+                item=item.item_id,
+                tool=item.tool,
+                summary=_own_summary(snapshot, sight, task.id, item),
+            )
             for item in [item for item in waiting if item.agent_id == own][:PROPOSALS_MAX]
         ],
-        decisions=_own_decisions(snapshot, now_ms, details.id, own),
+        decisions=_own_decisions(snapshot, sight, now_ms, task.id, own),
     )
 
 
-def _own_decisions(snapshot: Snapshot, now_ms: int, task: str, agent: str) -> list[OwnDecision]:
+def _own_summary(
+    snapshot: Snapshot, sight: Sight, task: EntityId, shown: PendingItem | DecisionRecord
+) -> str:
+    """Return what a proposal of an agent is, without the name of what the agent may not know of by now."""
+    if shown.subject is None:
+        return shown.summary
+    name = reach.name_in_sight(snapshot, sight, task, shown.tool, shown.args)
+    return summaries.proposal_summary(shown.tool, shown.args, name)
+
+
+def _own_decisions(
+    snapshot: Snapshot, sight: Sight, now_ms: int, task: EntityId, agent: str
+) -> list[OwnDecision]:
     """Return the last decisions on what an agent proposed on a task, the newest first."""
-    listed = decision_history.list_decisions(snapshot, now_ms, task=task, limit=_DECISIONS_SEARCHED)
+    listed = decision_history.list_decisions(
+        snapshot, now_ms, task=id_to_text(task), limit=_DECISIONS_SEARCHED
+    )
     return [
         OwnDecision(
             item=record.item_id,
             tool=record.tool,
-            summary=record.summary,
+            summary=_own_summary(snapshot, sight, task, record),
             verdict=record.verdict,
             state=record.status,
             at=record.at,
@@ -173,11 +194,8 @@ def find_task_in_scope(snapshot: Snapshot, agent: EntityId, ref: str) -> Entity:
         raise Refused(RefusalCode.FORBIDDEN, ASKS_ONLY)
     if scope == ALL_TASKS:
         return _find_task_unnamed(snapshot, ref)
-    task = entities.entity_by_full_id(snapshot, ref)
-    if task is None or task.kind != "task" or not task.visible or category_refusal(snapshot, entity, task):
-        hint = sentence("agent-names-by-id", "name a task that this agent may read by its whole id")
-        raise not_found_refusal("task", ref, hint)
-    return task
+    hint = sentence("agent-names-by-id", "name a task that this agent may read by its whole id")
+    return entities.find_by_full_id(snapshot, "task", ref, Sight(snapshot, agent).shows_task, hint)
 
 
 def _find_task_unnamed(snapshot: Snapshot, ref: str) -> Entity:
@@ -219,14 +237,14 @@ def find_readable_tasks(
     snapshot: Snapshot, agent: EntityId, query: str, limit: int, now_ms: int
 ) -> list[TaskHead]:
     """Find tasks by words in them, or list open ones if there are none; those in scope alone."""
-    entity = snapshot.entity(agent)
+    sight = Sight(snapshot, agent)
     heads: list[TaskHead] = []
     after: int | str | None = 0 if query.strip() else None
     for _ in range(_PAGES_MAX):
         names, after = _page(snapshot, query, after)
         for name in names:
             task = snapshot.entity(id_from_text(name))
-            if task is None or category_refusal(snapshot, entity, task) is not None:
+            if task is None or not sight.shows_task(task):
                 continue
             due = task.value("due")
             heads.append(

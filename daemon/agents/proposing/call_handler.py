@@ -19,6 +19,7 @@ from daemon.agents.proposing.change_set_builder import (
 from daemon.agents.proposing.immediate_tools import ImmediateCalls
 from daemon.agents.proposing.redundancy import RedundancyBasis, check_redundancy
 from daemon.agents.proposing.run_identity import RunIdentity
+from daemon.agents.proposing.sight import Sight
 from daemon.agents.proposing.tool_answers import (
     BatchResult,
     CallOutcome,
@@ -243,6 +244,7 @@ class ToolCallHandler:
     def _basis(self, snapshot: Snapshot) -> RedundancyBasis:
         return RedundancyBasis(
             snapshot,
+            Sight(snapshot, self._run.agent),
             self._baseline,
             self._limits.reason_chars_min,
             self._change_sets.count_of(ASSIGN_TASK_LABEL),

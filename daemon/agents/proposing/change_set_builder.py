@@ -12,6 +12,7 @@ from daemon.agents.proposing.authenticity import known_requirements
 from daemon.agents.proposing.baseline import Baseline
 from daemon.agents.proposing.persons_word import clearing_objection, later_word_objection
 from daemon.agents.proposing.run_identity import RunIdentity
+from daemon.agents.proposing.sight import Sight
 from daemon.agents.proposing.superseding import (
     LaterWord,
     WrittenFields,
@@ -131,7 +132,8 @@ class ChangeSetBuilder:
                     # The agent's last word is what waits already, and not what it queued in between.
                     self._drop_queued(written_fields(tool, args, item.id, self._run.task))
                 return "is taken back in this run: propose it at a later wake" if is_going else repeated
-        objection = later_word_objection(snapshot, tool, args, before, evidence) or clearing_objection(
+        sight = Sight(snapshot, self._run.agent)
+        objection = later_word_objection(sight, tool, args, before, evidence) or clearing_objection(
             snapshot, tool, args, self._run.task, evidence
         )
         if objection is not None:
@@ -231,7 +233,8 @@ class ChangeSetBuilder:
         _, before = self._next_item(fingerprint, entity, snapshot, (change.tool,))
         decided = (item for item in reversed(before) if item.decisions)
         repeated = next((reason for item in decided if (reason := _reason_not_to_repeat(item, 0))), None)
-        return repeated or later_word_objection(snapshot, *change, before, evidence)
+        sight = Sight(snapshot, self._run.agent)
+        return repeated or later_word_objection(sight, *change, before, evidence)
 
     def _append(self, proposals: Sequence[QueuedProposal]) -> None:
         """Queue proposals, all or none. Raises ProposalLimitReached."""

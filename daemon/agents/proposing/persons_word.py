@@ -5,6 +5,7 @@ Never trusts what a model says of its evidence, and never guards a value that no
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from daemon.agents.proposing.sight import Sight
 from daemon.agents.proposing.sovereignty import is_later_note, write_time_of
 from daemon.agents.tools import summaries
 from daemon.agents.tools.arguments import Arguments
@@ -24,18 +25,24 @@ _TICK = "is_checked"  # sovereignty.py guards every tick of a person
 
 
 def later_word_objection(
-    snapshot: Snapshot, tool: str, args: Arguments, before: Iterable[Item], evidence: Sequence[EntityId]
+    sight: Sight,
+    tool: str,
+    args: Arguments,
+    before: Iterable[Item],
+    evidence: Sequence[EntityId],
 ) -> str | None:
     """Return why a proposal goes back behind a person's later word; None if it does not.
 
     `before` are the items that proposed the same. If one of them is confirmed, and a person has since written
     another value, or edited the value in the confirmation, that is the person's word. It yields to `evidence`
-    alone: visible entries of the task in the person's own words, all of them later than the word.
+    alone: visible entries of the task in the person's own words, all of them later than the word. What is
+    beyond the `sight` of the agent by now has no word for it.
     """
     if TOOLS[tool].writes is WriteTarget.MEMBER:
         return None  # label_rules.py guards what a person took off, and the rule below what a person gave
+    snapshot = sight.snapshot
     confirmed = [item for item in before if item.status is DecisionStatus.CONFIRMED]
-    words = [word for item in confirmed for word in _later_words(snapshot, tool, args, item)]
+    words = [word for item in confirmed for word in _later_words(sight, tool, args, item)]
     if not words:
         return None
     field, latest = max(words, key=lambda word: write_time_of(word[1].source))
@@ -76,14 +83,14 @@ def clearing_objection(
     )
 
 
-def _later_words(snapshot: Snapshot, tool: str, args: Arguments, item: Item) -> Iterator[tuple[str, Version]]:
+def _later_words(sight: Sight, tool: str, args: Arguments, item: Item) -> Iterator[tuple[str, Version]]:
     """Yield the person's versions of what a confirmed item wrote that say something else, with their fields.
 
     A version that the confirmation had seen is covered by it. So any other was written later, or while apart.
     """
     effect = effect_of(tool, args, item.id, item.task)
-    target = snapshot.entity(effect.entity)
-    if target is None or not target.exists:
+    target = sight.snapshot.entity(effect.entity)
+    if target is None or not target.exists or sight.hides(target):
         return
     for field, wanted in _guarded_values(effect, target):
         for version in target.versions(field):

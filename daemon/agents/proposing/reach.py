@@ -1,8 +1,10 @@
 """What a call names by its id, and whether that belongs to the agent's own task.
 
-Never lets an agent reach another task: a call is refused if it names what is known to belong elsewhere.
+Never lets an agent reach another task: a call is refused if it names what is known to belong elsewhere. An
+agent of another maker is never told that it is there.
 """
 
+from daemon.agents.proposing.sight import Sight
 from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.checklists import checklist_of
 from daemon.agents.tools.effects import named_entity_id
@@ -26,16 +28,25 @@ def target_name(snapshot: Snapshot, tool: str, args: Arguments) -> str | None:
     return None if entity is None else shown_name(entity) or None
 
 
-def out_of_reach_reason(snapshot: Snapshot, task: EntityId, tool: str, args: Arguments) -> str | None:
+def name_in_sight(snapshot: Snapshot, sight: Sight, task: EntityId, tool: str, args: Arguments) -> str | None:
+    """Return the name of a call's target; None if it has none, or if the agent may not know of it by now."""
+    entity = named_entity(snapshot, tool, args)
+    return target_name(snapshot, tool, args) if sight.shows_target(task, entity) else None
+
+
+def out_of_reach_reason(
+    snapshot: Snapshot, sight: Sight, task: EntityId, tool: str, args: Arguments
+) -> str | None:
     """Return that a call names something of another task; None if it does not, or nobody can know yet.
 
-    An unknown checklist item may be on its way from another device. An unknown label was never offered.
+    An unknown checklist item may be on its way from another device. An unknown label was never offered. To
+    agents of other makers all is unknown that they may not know of, and they are refused both.
     """
     kind = _KINDS.get(TOOLS[tool].writes)
     entity = named_entity(snapshot, tool, args)
-    if kind is None or (entity is None and kind == "checklist_item"):
+    if kind is None or (entity is None and kind == "checklist_item" and not sight.is_limited):
         return None
-    if entity is None or entity.kind != kind:
+    if entity is None or entity.kind != kind or not sight.shows_target(task, entity):
         return f"{args['id']} is no {kind.replace('_', ' ')}: use an id that you were given"
     if kind == "checklist_item" and belongs_to_task(snapshot, task, entity) is False:
         return f"{args['id']} is a checklist item of another task: only your own task's can be changed"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from daemon.agents.proposing import label_rules, reach, sovereignty
 from daemon.agents.proposing.baseline import Baseline
+from daemon.agents.proposing.sight import Sight
 from daemon.agents.tools import summaries
 from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.effects import effect_of, is_same_value
@@ -39,10 +40,11 @@ class RedundancyResult:
 class RedundancyBasis:
     """What a call is compared with: what the agent saw, and the journal as it is now.
 
-    `labels_queued` counts the labels that this run proposes already.
+    `sight` is what the agent may know of. `labels_queued` counts the labels that this run proposes already.
     """
 
     snapshot: Snapshot
+    sight: Sight
     baseline: Baseline
     reason_min: int
     labels_queued: int = 0
@@ -50,7 +52,7 @@ class RedundancyBasis:
 
 def check_redundancy(basis: RedundancyBasis, tool: str, args: Arguments) -> RedundancyResult:
     """Compare the validated arguments of a deferrable tool with the journal."""
-    out_of_reach = reach.out_of_reach_reason(basis.snapshot, basis.baseline.task, tool, args)
+    out_of_reach = reach.out_of_reach_reason(basis.snapshot, basis.sight, basis.baseline.task, tool, args)
     if out_of_reach is not None:
         return RedundancyResult(None, refusal_reason=out_of_reach)
     return _BY_WRITES[TOOLS[tool].writes](basis, tool, args)
@@ -109,7 +111,7 @@ def _check_new_item(basis: RedundancyBasis, tool: str, args: Arguments) -> Redun
 
 
 def _check_new_task(basis: RedundancyBasis, tool: str, args: Arguments) -> RedundancyResult:
-    if open_task_titled(basis.snapshot, args["title"]) is None:
+    if open_task_titled(basis.snapshot, args["title"], is_meant=basis.sight.shows_task) is None:
         return RedundancyResult(args)
     return RedundancyResult(None, redundant_reason=summaries.already_so_answer(tool, args))
 

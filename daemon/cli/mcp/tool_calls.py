@@ -123,29 +123,21 @@ class Door:
 
     def _set(self, ref: str) -> Answer:
         """Return a set of this agent's. Raises `DoorRefusal` for any other."""
-        answer: Answer = self._read_own(
-            "set", f"/v1/proposals/{_whole_id('set', ref)}", {"agent": self._name}
-        )
-        return answer
+        return self._read_own("set", f"/v1/proposals/{_whole_id('set', ref)}")
 
     def _ask(self, ref: str) -> Answer:
         """Return an ask of this agent's. Raises `DoorRefusal` for any other."""
-        answer: Answer = self._read_own("ask", f"/v1/asks/{_whole_id('ask', ref)}", None)
-        own = client.get(f"{AGENTS}/{percent_encode(self._name)}").json
-        if answer["agent_id"] != own["id"]:
-            raise _unknown_refusal("ask")
-        return answer
+        return self._read_own("ask", f"/v1/asks/{_whole_id('ask', ref)}")
 
     def _receipt(self, ref: str) -> Answer:
         """Return the receipt of an ask of this agent's. Raises `DoorRefusal` for any other."""
         name = self._ask(ref)["ask_id"]
-        receipt: Answer = client.get(f"/v1/receipts/{percent_encode(name)}").json
-        return receipt
+        return self._read_own("ask", f"/v1/receipts/{percent_encode(name)}")
 
-    def _read_own(self, kind: str, path: str, query: dict[str, str] | None) -> Answer:
+    def _read_own(self, kind: str, path: str) -> Answer:
         """Read what should be this agent's; that there is none, and that it is another's, read alike."""
         try:
-            answer: Answer = client.get(path, query).json
+            answer: Answer = client.get(path, {"agent": self._name}).json
         except CommandError as refusal:
             raise (_unknown_refusal(kind) if refusal.code == "not_found" else refusal) from None
         return answer

@@ -12,6 +12,7 @@ from daemon.agents.asks import ask_requests, ask_views
 from daemon.agents.asks.ask_record import ASK, read_ask
 from daemon.agents.asks.ask_requests import NewAsk, UsedPermission
 from daemon.agents.asks.ask_views import AskDetails
+from daemon.agents.asks.own_asks import ReaderQuery, find_own_ask
 from daemon.agents.person.external_agents import find_any_agent
 from daemon.control.route import CREATED, Call, Nothing, ReadHandler, Route, WriteHandler
 from daemon.journal.references import entities
@@ -19,7 +20,9 @@ from daemon.refusal import RefusalCode, Refused
 from store.sentence import sentence
 from store.snapshot import Snapshot
 from store.transaction import Transaction
-from syncproto.ids import EntityId, id_to_text
+from syncproto.ids import EntityId
+
+AgentRef = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class AsksQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -29,14 +32,12 @@ class AsksQuery(Struct, frozen=True, forbid_unknown_fields=True):
     agent: str | None = None
 
 
-AgentRef = Annotated[str, Meta(min_length=1, max_length=200)]
-
-
 class Use(Struct, frozen=True, forbid_unknown_fields=True):
     """A use of a permission: the hash of the arguments as the ask shows it, and an id of the execution.
 
     `agent` is the one that asked, by its name, or its task: no other one may use it. Of a use that was
-    granted, a retry with the same `execution_id` is granted again; no other one ever is.
+    granted, a retry with the same `execution_id` is granted again; no other one ever is. So draw it at random
+    for each execution, and keep it for a retry. The ask is named by its whole id.
     """
 
     agent: AgentRef
@@ -58,7 +59,7 @@ def routes(now_ms: Callable[[], int]) -> list[Route]:
     return [
         Route("POST", "/v1/asks", "Ask for a permission", make, AskDetails, NewAsk, status=CREATED),
         Route("GET", "/v1/asks", "List asks", ReadHandler(handlers.list), list[AskDetails], query=AsksQuery),
-        Route("GET", of_one, "Show an ask", ReadHandler(handlers.show), AskDetails),
+        Route("GET", of_one, "Show an ask", ReadHandler(handlers.show), AskDetails, query=ReaderQuery),
         Route("POST", f"{of_one}/use", "Use a permission, at most once", use, UsedPermission, Use),
         Route(
             "POST",
@@ -82,16 +83,19 @@ class _AskHandlers:
         agent = None if call.query.agent is None else find_any_agent(snapshot, call.query.agent)
         return ask_views.list_asks(snapshot, self._now_ms(), waiting=not call.query.all, agent=agent)
 
-    def show(self, snapshot: Snapshot, call: Call[Nothing, Nothing]) -> AskDetails:
-        return self._details(snapshot, _find_ask(snapshot, call.ref))
+    def show(self, snapshot: Snapshot, call: Call[Nothing, ReaderQuery]) -> AskDetails:
+        if call.query.agent is None:
+            return self._details(snapshot, _find_ask(snapshot, call.ref))
+        agent = find_any_agent(snapshot, call.query.agent)
+        return self._details(snapshot, find_own_ask(snapshot, agent, call.ref))
 
     def use(self, tx: Transaction, call: Call[Use, Nothing]) -> UsedPermission:
         body = call.body
-        ask = _find_own_ask(tx, call.ref, body.agent)
+        ask = find_own_ask(tx, find_any_agent(tx, body.agent), call.ref)
         return ask_requests.use_permission(tx, ask, bytes.fromhex(body.args_hash), body.execution_id)
 
     def withdraw(self, tx: Transaction, call: Call[Withdrawal, Nothing]) -> AskDetails:
-        ask = _find_own_ask(tx, call.ref, call.body.agent)
+        ask = find_own_ask(tx, find_any_agent(tx, call.body.agent), call.ref)
         return self._details(tx, ask_requests.withdraw(tx, ask, call.body.reason).id)
 
     def _details(self, snapshot: Snapshot, ask: EntityId) -> AskDetails:
@@ -103,15 +107,3 @@ class _AskHandlers:
 
 def _find_ask(snapshot: Snapshot, ref: str) -> EntityId:
     return entities.find_entity(snapshot, [ASK], ref).id
-
-
-def _find_own_ask(snapshot: Snapshot, ref: str, agent: str) -> EntityId:
-    """Find an ask of an agent's own. Raises Refused for any other, and for an unknown agent."""
-    wanted, ask = find_any_agent(snapshot, agent), _find_ask(snapshot, ref)
-    stored = read_ask(snapshot, ask)
-    if stored is None or stored.agent != wanted:
-        raise Refused(
-            RefusalCode.NOT_FOUND,
-            sentence("no-ask-of-agent", "this agent has no ask {ref}", ref=id_to_text(ask)),
-        )
-    return ask

@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 
 from daemon.agents.asks import ask_decisions
 from daemon.agents.asks.ask_record import ASK
+from daemon.agents.asks.own_asks import ReaderQuery, is_own_ask
 from daemon.agents.deciding import (
     change_set_status,
     decision_history,
@@ -49,7 +50,7 @@ from store.sentence import sentence
 from store.snapshot import Snapshot
 from store.threads import StoreThreads
 from store.transaction import Transaction
-from syncproto.ids import EntityId, id_to_text
+from syncproto.ids import EntityId, id_from_text, id_to_text
 
 ITEMS_MAX = 500
 LISTED_DEFAULT = 100
@@ -141,6 +142,7 @@ class DecisionRoutes:
                 "Make a receipt of what was decided on a proposal or an ask",
                 ReadHandler(self._receipt),
                 dict[str, Any],
+                query=ReaderQuery,
             ),
             Route(
                 "GET",
@@ -170,8 +172,11 @@ class DecisionRoutes:
         change_set = entities.find_entity(snapshot, ["change_set"], call.ref)
         return change_set_status.change_set_summary(snapshot, change_set.id, self._now_ms())
 
-    def _receipt(self, snapshot: Snapshot, call: Call[Nothing, Nothing]) -> dict[str, Any]:
-        name = _item(snapshot, call.ref)
+    def _receipt(self, snapshot: Snapshot, call: Call[Nothing, ReaderQuery]) -> dict[str, Any]:
+        if call.query.agent is None:
+            name = _item(snapshot, call.ref)
+        else:
+            name = _own_item(snapshot, find_any_agent(snapshot, call.query.agent), call.ref)
         if isinstance(name, str):
             raise Refused(RefusalCode.NOT_FOUND, no_such_proposal())
         try:
@@ -313,6 +318,17 @@ def _item(snapshot: Snapshot, ref: str) -> EntityId | str:
             meant,
         )
     return matches[0] if matches else ref
+
+
+def _own_item(snapshot: Snapshot, agent: EntityId, ref: str) -> EntityId | str:
+    """Return what an agent alone proposed, or asked, by its whole id; for anything else the reference."""
+    try:
+        name = id_from_text(ref.strip().lower())
+    except ValueError:
+        return ref
+    item = snapshot.item(name)
+    is_own = item is not None and all(occurrence.agent == agent for occurrence in item.occurrences)
+    return name if is_own or is_own_ask(snapshot, agent, name) else ref
 
 
 def _candidate(snapshot: Snapshot, item: EntityId) -> Candidate:

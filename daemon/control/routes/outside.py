@@ -26,11 +26,12 @@ from daemon.journal.human_input import HumanInput
 from daemon.journal.references import entities
 from daemon.notifier import Notifier
 from daemon.refusal import RefusalCode, Refused
+from store.fold.entity import Entity
 from store.sentence import sentence
 from store.snapshot import Snapshot
 from store.threads import StoreThreads
 from store.transaction import Transaction
-from syncproto.ids import EntityId, id_from_text, id_to_text
+from syncproto.ids import EntityId, id_from_text
 
 ITEMS_MAX = 30
 WAIT_S_MAX = 50.0
@@ -354,14 +355,16 @@ class OutsideRoutes:
         return self._set(tx, agent, call.ref)
 
     def _set(self, snapshot: Snapshot, agent: EntityId, ref: str) -> ProposedSet:
-        """Return a set of an agent's own. Raises Refused for any other."""
-        stored = entities.find_entity(snapshot, ["change_set"], ref)
-        listed = proposal_views.set_of_agent(snapshot, stored, agent, self._now_ms())
-        if listed is None:
-            raise Refused(
-                RefusalCode.NOT_FOUND,
-                sentence("no-set-of-agent", "this agent has no proposals {ref}", ref=id_to_text(stored.id)),
-            )
+        """Return a set of an agent's own by its whole id. Raises Refused for any other as for none."""
+
+        def own_set(stored: Entity) -> ProposedSet | None:
+            return proposal_views.set_of_agent(snapshot, stored, agent, self._now_ms())
+
+        stored = entities.find_by_full_id(
+            snapshot, "change_set", ref, lambda stored: own_set(stored) is not None
+        )
+        listed = own_set(stored)
+        assert listed is not None, "only an own set is found"
         return listed
 
     async def _verdicts(self, call: Call[Nothing, VerdictsQuery]) -> Verdicts:

@@ -4,7 +4,7 @@ Never guesses: what could mean two things is refused with both of them named.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated
 
 from msgspec import Meta
@@ -16,7 +16,7 @@ from store.fold.entity import Entity
 from store.queries.clock_counters import clock_from_counters
 from store.queries.projections import task_titles
 from store.queries.word_search import WordSearch
-from store.sentence import sentence
+from store.sentence import Sentence, sentence
 from store.snapshot import ID_PREFIX_CHARS_MIN, Snapshot
 from syncproto.ids import EntityId, ReplicaId, id_from_text, id_to_text
 from syncproto.vector_clock import VectorClock
@@ -24,6 +24,7 @@ from syncproto.vector_clock import VectorClock
 _LIST_HINT = sentence("tasks-listed", "`placet list --all` shows all tasks, --removed the removed ones")
 CANDIDATES_MAX = 8
 TITLES_MAX = 50
+WHOLE_ID_HINT = sentence("give-whole-id", "give the whole id")
 ID_FORMAT_HINT = sentence("id-format", "an id is up to 32 of the characters 0-9 and a-f")
 _DIGITS = frozenset("0123456789abcdef")
 _HEX = re.compile(r"[0-9a-f]{3,32}")
@@ -62,11 +63,20 @@ def find_entity(
     return _in_sight(entity, noun, removed)
 
 
-def find_by_full_id(snapshot: Snapshot, kind: str, ref: str) -> Entity:
-    """Find the entity of a kind that has this whole id, in sight or not. Raises Refused (not_found)."""
+def find_by_full_id(
+    snapshot: Snapshot,
+    kind: str,
+    ref: str,
+    is_meant: Callable[[Entity], bool] = lambda _entity: True,
+    hint: Sentence = WHOLE_ID_HINT,
+) -> Entity:
+    """Find the entity of a kind that has this whole id, in sight or not. Raises Refused (not_found).
+
+    One that is not meant is refused as if it were not there.
+    """
     entity = _by_id(snapshot, (kind,), ref)
-    if entity is None:
-        raise not_found_refusal(kind, ref, sentence("give-whole-id", "give the whole id"))
+    if entity is None or not is_meant(entity):
+        raise not_found_refusal(kind.replace("_", " "), ref, hint)
     return entity
 
 
@@ -169,8 +179,15 @@ def _by_title(snapshot: Snapshot, ref: str, removed: bool) -> list[Entity]:
     return [entity for entity in entities if comparison_key(entity.text("title")) == wanted] or entities
 
 
-def open_task_titled(snapshot: Snapshot, title: str, besides: EntityId | None = None) -> Entity | None:
+def open_task_titled(
+    snapshot: Snapshot,
+    title: str,
+    besides: EntityId | None = None,
+    is_meant: Callable[[Entity], bool] = lambda _task: True,
+) -> Entity | None:
     """Return a visible task with this very title that is not done, if there is one; `besides` is left out.
+
+    `is_meant` says of each whether it counts.
 
     Of the tasks whose title contains these words, the fifty that fit best are looked at.
     """
@@ -183,6 +200,7 @@ def open_task_titled(snapshot: Snapshot, title: str, besides: EntityId | None = 
             if task.id != besides
             and comparison_key(task.text("title")) == wanted
             and task.text("status") not in CLOSED
+            and is_meant(task)
         ),
         None,
     )

@@ -14,10 +14,11 @@ NEEDED, SETTING_NEEDS = "daemon/agents/tools/presence.py", "daemon/agents/person
 ADMITTING, AUTHENTIC = "daemon/agents/person/external_agents.py", "daemon/agents/proposing/authenticity.py"
 PROPOSING, VIEWS = "daemon/agents/outside/proposals.py", "daemon/agents/outside/proposal_views.py"
 READING, OWN = "daemon/agents/outside/readable_tasks.py", "daemon/agents/outside/own_requests.py"
+SIGHT, OWN_ASKS = "daemon/agents/proposing/sight.py", "daemon/agents/asks/own_asks.py"
 TOLD, ATTENTION = "daemon/agents/outside/verdicts.py", "daemon/agents/deciding/attention.py"
 ASKING, RECORD = "daemon/agents/asks/ask_requests.py", "daemon/agents/asks/ask_record.py"
 OUTCOME, DECIDING = "daemon/agents/asks/ask_outcome.py", "daemon/agents/asks/ask_decisions.py"
-BOUNDS, ASK_ROUTES = "daemon/agents/asks/ask_bounds.py", "daemon/control/routes/asks.py"
+BOUNDS = "daemon/agents/asks/ask_bounds.py"
 
 _OUTSIDE, _ASKS, _ROUTES = (
     f"tests/daemon/{folder}" for folder in ("agents/outside", "agents/asks", "control/routes")
@@ -101,15 +102,15 @@ REMOVED_DOORS: Final = (
     Removed(
         "a list has tasks of an agent's scope alone",
         READING,
-        "if task is None or category_refusal(snapshot, entity, task) is not None:",
+        "if task is None or not sight.shows_task(task):",
         "if task is None:",
         DOOR_TESTS,
     ),
     Removed(
         "a task beyond its scope is none for an agent",
-        READING,
-        " or not task.visible or category_refusal(snapshot, entity, task):",
-        " or not task.visible:",
+        SIGHT,
+        " and task.visible and not self._refuses(task)",
+        " and task.visible",
         DOOR_TESTS,
     ),
     Removed(
@@ -272,9 +273,9 @@ REMOVED_DOORS: Final = (
     ),
     Removed(
         "an agent uses and takes back what it asked itself",
-        ASK_ROUTES,
-        "if stored is None or stored.agent != wanted:",
-        "if stored is None:",
+        OWN_ASKS,
+        "return stored is not None and stored.agent == agent",
+        "return stored is not None",
         BAD_ASK_TESTS,
     ),
     Removed(
