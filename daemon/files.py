@@ -35,8 +35,9 @@ def replacement(
     """
     folder, name = os.path.split(os.path.abspath(file))
     _remove_leftovers(folder, name)
-    part = os.path.join(folder, f".{name}.{os.getpid()}.part")
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    # A name that nobody guesses: whoever may write to the folder could have put something there before.
+    part = os.path.join(folder, f".{name}.{os.urandom(8).hex()}.part")  # noqa: TID251 - any name would do
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
     try:
         with os.fdopen(descriptor, "wb") as opened:
             # On a file system without locks, a second writer at the same time can end this one in an error.

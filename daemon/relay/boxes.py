@@ -12,9 +12,10 @@ import json
 import os
 import re
 import shutil
+import stat
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from daemon.files import replace_file
 
@@ -25,6 +26,8 @@ FILE_NAME: Final = "boxes.json"
 BLOBS_FOLDER: Final = "blobs"
 BOXES_MAX: Final = 1000
 SECRET_BYTES: Final = 32
+FILE_BYTES_MAX: Final = 1 << 20
+"""How long the file may be: with as many boxes as there may be, it has a quarter of that."""
 QUOTA_MIB_MAX: Final = 1 << 20
 _MIB: Final = 1 << 20
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
@@ -66,16 +69,31 @@ class BoxFile:
             return self._boxes
         mark = status.st_mtime_ns, status.st_ino, status.st_size
         if mark != self._mark:
-            content = json.loads(self._file.read_text("utf-8"))
+            content = self._content()
             try:
                 self._boxes = {
                     name: Box(name, bytes.fromhex(box["sha256"]), int(box["quota"]))
                     for name, box in content.items()
                 }
-            except (AttributeError, KeyError, TypeError) as fault:
+            except (AttributeError, KeyError, OverflowError, TypeError) as fault:
                 raise ValueError(f"{self._file} is damaged") from fault
             self._mark = mark
         return self._boxes
+
+    def _content(self) -> Any:
+        """Return what the file has. Raises OSError, ValueError for what is no file of JSON, or a long one."""
+        # Without waiting: a pipe under this name would keep every request waiting.
+        with open(
+            self._file, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK)
+        ) as opened:
+            is_regular = stat.S_ISREG(os.fstat(opened.fileno()).st_mode)
+            content = opened.read(FILE_BYTES_MAX + 1) if is_regular else b""
+        if not is_regular or len(content) > FILE_BYTES_MAX:
+            raise ValueError(f"{self._file} is damaged")
+        try:
+            return json.loads(content)
+        except RecursionError as fault:
+            raise ValueError(f"{self._file} is damaged") from fault
 
     def admit(self, name: str, secret: str) -> Box | None:
         """Return the box of a name if this is its secret, in a time that tells nothing of either."""

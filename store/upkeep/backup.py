@@ -128,10 +128,12 @@ def write_backup(
 def _part_of(target: Path) -> Iterator[Path]:
     """Yield a new file beside `target`, locked while it is written: two backups may have the same target."""
     _discard_leftovers(target)
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    # A name that nobody guesses: whoever may write to the folder could have put something there before.
+    part = target.with_name(f".{target.name}.{os.urandom(8).hex()}.part")  # noqa: TID251 - any name would do
     with translate_os_errors(target):
         # Made here with these rights: SQLite would let other users read it.
-        descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(part, flags, 0o600)
     try:
         # On a file system without locks, another backup to this target may end this one with an error.
         with suppress(OSError):

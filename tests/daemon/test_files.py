@@ -4,6 +4,7 @@ Never mocks the file system: every test writes real files.
 """
 
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,26 @@ def test_a_writer_that_fails_leaves_the_old_file_and_no_other(tmp_path: Path):
         _write_half(file)
     assert file.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_what_others_put_under_a_name_that_can_be_guessed_is_neither_written_to_nor_in_the_way(
+    tmp_path: Path,
+):
+    victim = tmp_path / "identity.pem"
+    victim.write_bytes(b"a private key")
+    for kind, plant in {
+        "link": lambda path: path.symlink_to(victim),
+        "hard link": lambda path: path.hardlink_to(victim),
+        "pipe": os.mkfifo,
+        "socket": lambda path: os.mknod(path, stat.S_IFSOCK | 0o600),
+        "folder": Path.mkdir,
+    }.items():
+        folder = tmp_path / kind
+        folder.mkdir()
+        plant(folder / f".journal.{os.getpid()}.part")
+        replace_file(folder / "journal", b"new")
+        assert (folder / "journal").read_bytes() == b"new", kind
+        assert victim.read_bytes() == b"a private key", kind
 
 
 def test_what_a_killed_writer_left_goes_with_the_next_write(tmp_path: Path):

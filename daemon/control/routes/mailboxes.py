@@ -16,13 +16,14 @@ from daemon.peers.mailboxes.mailboxes import Mailboxes
 
 
 class NewMailbox(Struct, frozen=True, forbid_unknown_fields=True):
-    """A mailbox to look into from now on. The place of a folder is its absolute path, and no link.
+    """A mailbox to look into from now on.
 
-    That of a relay is `https://HOST:PORT/BOX`, followed by `#sha256=HEX` if its certificate is pinned. That
-    of NATS is `tls://HOST:PORT,HOST:PORT/STREAM`, followed by `?replicas=3&mib=1024&ca=FILE` and the like.
-    Both need a `secret`: that of the box, or USER:PASSWORD, or a token. Without https or tls, it goes to
-    another machine only if `unencrypted`. A box or stream that this device looks into already has the new
-    secret from then on, keeps its name, and also its pin and the like unless the place has others.
+    The place of a folder is an absolute path; links in it are followed once, now. That of a relay is
+    `https://HOST:PORT/BOX`, followed by `#sha256=HEX` if its certificate is pinned. That of NATS is
+    `tls://HOST:PORT,HOST:PORT/STREAM`, followed by `?replicas=3&mib=1024&ca=FILE` and the like. Both need a
+    `secret`: that of the box, or USER:PASSWORD, or a token. Without https or tls, it goes to another machine
+    only if `unencrypted`. A box or stream that this device looks into already has the new secret from then
+    on, keeps its name, and also its pin and the like unless the place has others.
     """
 
     place: Annotated[str, Meta(min_length=1, max_length=4096)]

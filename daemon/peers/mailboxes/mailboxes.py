@@ -4,6 +4,7 @@ Never lets the fault of one mailbox touch another one, a link, or the journal.
 """
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -333,6 +334,9 @@ class Mailboxes:
         if name in self._open:
             raise _name_taken(name)
         self._carriers.check(stored, access)
+        if kind == "folder":
+            # Once, now: a link on the way that is turned later leads this device nowhere else.
+            stored = stored._replace(place=await asyncio.to_thread(os.path.realpath, place))
         await self._try_carrier(stored, access)
         if access.secret is not None:
             await asyncio.to_thread(self._carriers.secrets.store, name, access.secret)

@@ -5,6 +5,7 @@ Never fakes a part of it: requests go over real connections.
 
 import asyncio
 import io
+import os
 from pathlib import Path
 
 import aiohttp
@@ -14,7 +15,7 @@ from daemon.clock import SystemClock
 from daemon.peers.mailboxes.carrier import CarrierFault
 from daemon.peers.mailboxes.folder import FolderCarrier
 from daemon.relay import server
-from daemon.relay.boxes import BoxFault, BoxFile
+from daemon.relay.boxes import FILE_BYTES_MAX, FILE_NAME, BoxFault, BoxFile
 from daemon.relay.request_limits import RateLimit, RelayLimits
 from daemon.relay.vault_news import WRITERS_MAX, VaultNews
 from syncproto.mailboxes.envelope import ENVELOPE_BYTES_MAX
@@ -324,3 +325,24 @@ async def test_whoever_asks_for_news_of_many_vaults_makes_nobody_elses_be_forgot
             assert await waiting
         assert relay.server is not None
         assert len(relay.server._news["box"]) == server.NEWS_EACH_MAX
+
+
+def test_a_file_of_boxes_that_is_none_is_refused_at_once(tmp_path: Path) -> None:
+    file = tmp_path / FILE_NAME
+    for kind, plant in {
+        "pipe": lambda: os.mkfifo(file),
+        "folder": file.mkdir,
+        "device": lambda: file.symlink_to("/dev/zero"),
+        "long": lambda: file.write_bytes(b" " * FILE_BYTES_MAX + b"{}"),
+        "deep": lambda: file.write_bytes(b"[" * 100_000),
+        "endless": lambda: file.write_bytes(b'{"a": {"sha256": "", "quota": 1e999}}'),
+        "list": lambda: file.write_bytes(b"[]"),
+    }.items():
+        plant()
+        try:
+            BoxFile(str(tmp_path)).boxes()
+        except (OSError, ValueError):
+            pass
+        else:
+            pytest.fail(kind)
+        file.rmdir() if kind == "folder" else file.unlink()

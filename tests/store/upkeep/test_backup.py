@@ -3,6 +3,7 @@
 Never loses the journal that a restore replaces.
 """
 
+import os
 import stat
 import subprocess
 import sys
@@ -123,6 +124,18 @@ def test_two_backups_to_one_target_each_end_whole(bench: StoreBench):
     assert backup.write_backup(store.path, target, another).commits == 3
     assert log_and_state(bench.store("a", target))[2].commits == 3
     assert not list(bench.folder.glob(".*.part"))
+
+
+def test_a_backup_writes_to_nothing_that_others_put_under_a_name_that_can_be_guessed(bench: StoreBench):
+    store, victim = bench.store("a"), bench.folder / "identity.pem"
+    victim.write_bytes(b"a private key")
+    for number, plant in enumerate((Path.symlink_to, Path.hardlink_to)):
+        target = bench.folder / str(number) / "b"
+        target.parent.mkdir()
+        plant(target.with_name(f".b.{os.getpid()}.part"), victim)
+        backup.write_backup(store.path, target, silent)
+        assert target.read_bytes().startswith(backup.HEADER)
+    assert victim.read_bytes() == b"a private key"
 
 
 def test_what_a_killed_backup_left_goes_with_the_next(bench: StoreBench):

@@ -4,8 +4,11 @@ Never goes to a server that another one names, and never sends a secret before a
 """
 
 import asyncio
+import errno
 import ssl
+import stat
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import nats.aio.client
@@ -108,6 +111,10 @@ async def connect(
 
 
 def _trust(place: NatsPlace) -> ssl.SSLContext:
+    for file in filter(None, (place.ca, place.certificate, place.key)):
+        # OpenSSL would wait for ever for a pipe that lies there.
+        if not stat.S_ISREG(Path(file).stat().st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file", file)
     context = ssl.create_default_context(cafile=place.ca or None)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     if place.certificate:

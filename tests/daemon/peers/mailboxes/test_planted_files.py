@@ -17,6 +17,8 @@ from daemon.peers.mailboxes import folder as folders
 from daemon.peers.mailboxes import mailboxes as looks
 from daemon.peers.mailboxes.carrier import CarrierFault, ListedBlob
 from daemon.peers.mailboxes.folder import FolderCarrier, tidy_vaults
+from daemon.peers.mailboxes.jetstream.client import _trust
+from daemon.peers.mailboxes.jetstream.place import NatsPlace
 from tests.daemon.peers.fleet import Fleet
 from tests.daemon.peers.mailboxes.devices_apart import make_apart
 from tests.support.patience import LIMIT_S
@@ -188,3 +190,25 @@ async def test_a_look_that_does_not_end_is_no_sign_that_all_is_well(
     never.clear()
     monkeypatch.setattr(FolderCarrier, "list_blobs", wait)
     assert (await anna.peers.mailboxes.check("box")).trouble_id == "mailbox-look-too-long"
+
+
+async def test_a_link_on_the_way_to_a_mailbox_is_followed_once(fleet: Fleet, tmp_path: Path):
+    """Afterwards whoever may write where the link lies leads the device nowhere else."""
+    anna, _ = await make_apart(fleet, "anna", "bea")
+    box, link = tmp_path / "box", tmp_path / "link"
+    box.mkdir()
+    link.symlink_to(tmp_path)
+    added = await anna.peers.mailboxes.add("folder", str(link / "box"), "box")
+    assert added.place == str(box.resolve())
+
+
+def test_a_file_of_nats_that_is_no_regular_file_is_not_waited_for(tmp_path: Path):
+    pipe = tmp_path / "ca.pem"
+    os.mkfifo(pipe)
+    for place in (
+        NatsPlace((), "box", ca=str(pipe)),
+        NatsPlace((), "box", certificate=str(pipe)),
+        NatsPlace((), "box", key=str(pipe)),
+    ):
+        with pytest.raises(OSError, match="no regular file"):
+            _trust(place)
