@@ -13,6 +13,7 @@ from tests.vectors import (
     cases_invitations,
     cases_mailboxes,
     cases_pairing,
+    cases_proposals,
     cases_receipts,
     cases_semantics,
     cases_states,
@@ -40,6 +41,8 @@ FILES: dict[str, Callable[[], Any]] = {
     "mailbox_keys": cases_mailboxes.mailbox_keys,
     "mailbox_blobs": cases_mailboxes.mailbox_blobs,
     "mailbox_invitations": cases_invitations.mailbox_invitations,
+    "args_hashes": cases_proposals.args_hashes,
+    "proposals": cases_proposals.proposals,
     "receipts": cases_receipts.receipts,
 }
 
