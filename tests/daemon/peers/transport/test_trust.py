@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from aiohttp.test_utils import TestServer
 from aiohttp.web import Application, Request, WebSocketResponse
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
+from pytest_aiohttp import AiohttpServer
 
 from daemon.peers.transport import trust
 from daemon.peers.transport.addresses import Address
@@ -195,7 +195,9 @@ async def test_what_a_members_certificate_issued_is_not_the_member(house: House,
     assert turned_away(house, await house.ask(context, LINK_SERVER_NAME))
 
 
-async def test_a_line_that_was_closed_holds_no_socket_though_the_other_side_is_dead(tmp_path: Path):
+async def test_a_line_that_was_closed_holds_no_socket_though_the_other_side_is_dead(
+    tmp_path: Path, aiohttp_server: AiohttpServer
+):
     """A caller that answers nothing any more, not even the end of TLS, which asyncio would wait for."""
     house = House(tmp_path)
     house.identity, revived = house.someone("house"), asyncio.Event()
@@ -212,10 +214,9 @@ async def test_a_line_that_was_closed_holds_no_socket_though_the_other_side_is_d
 
     app = Application()
     app.router.add_get(LINK_PATH, die)
-    server = TestServer(app, host="127.0.0.1", scheme="https")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(house.identity.file)
-    await server.start_server(ssl=context)
+    server = await aiohttp_server(app, ssl=context)
     dialling = Connector(house.someone("member"), QUICK)
     try:
         before = sockets()
@@ -230,7 +231,6 @@ async def test_a_line_that_was_closed_holds_no_socket_though_the_other_side_is_d
     finally:
         revived.set()
         await dialling.close()
-        await server.close()
 
 
 def sockets() -> int:
@@ -239,20 +239,20 @@ def sockets() -> int:
     return sum(name.startswith("socket:") for name in open_files)
 
 
-async def test_a_dial_refuses_what_the_expected_certificate_issued(tmp_path: Path):
+async def test_a_dial_refuses_what_the_expected_certificate_issued(
+    tmp_path: Path, aiohttp_server: AiohttpServer
+):
     house = House(tmp_path)
     authority, file = issued(tmp_path)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(file)
-    server = TestServer(Application(), port=0)
-    server.app.router.add_get(LINK_PATH, _upgrade)
-    await server.start_server(ssl=context)
+    app = Application()
+    app.router.add_get(LINK_PATH, _upgrade)
+    server = await aiohttp_server(app, ssl=context)
     dialling = Connector(house.someone("member"), QUICK)
-    assert server.port is not None
     with pytest.raises(ConnectionRejected, match="another certificate"):
-        await dialling.connect_to_member(Address("127.0.0.1", server.port), authority)
+        await dialling.connect_to_member(Address("127.0.0.1", server.port or 0), authority)
     await dialling.close()
-    await server.close()
 
 
 async def _upgrade(request: Request) -> WebSocketResponse:

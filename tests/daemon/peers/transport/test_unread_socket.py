@@ -6,12 +6,11 @@ Never waits for another machine: the other side is in this process, and only sys
 import asyncio
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any, cast
 
 import pytest
-from aiohttp.test_utils import TestServer
 from aiohttp.web import Application, Request, WebSocketResponse
+from pytest_aiohttp import AiohttpServer
 from structlog.testing import capture_logs
 
 from daemon.peers.transport import wire as wires
@@ -23,33 +22,26 @@ from tests.support.patience import LIMIT_S
 CHUNK = bytes(100_000)
 
 
-class Unread:
-    """The side of a line that is sent to, while the other reads nothing."""
+@pytest.fixture
+async def wire(aiohttp_server: AiohttpServer) -> AsyncIterator[Wire]:
+    """Return the side of a line that is sent to, while the other asks for it and reads nothing at all."""
+    accepted: asyncio.Future[Wire] = asyncio.get_running_loop().create_future()
+    done = asyncio.Event()
 
-    def __init__(self) -> None:
-        self._made: asyncio.Future[Wire] = asyncio.get_running_loop().create_future()
-        self._done = asyncio.Event()
+    async def answer(request: Request) -> WebSocketResponse:
+        response = WebSocketResponse(compress=False)
+        await response.prepare(request)
+        accepted.set_result(Wire(cast("Socket", response), ""))
+        await done.wait()
+        return response
 
-    async def _answer(self, request: Request) -> WebSocketResponse:
-        socket = WebSocketResponse(compress=False)
-        await socket.prepare(request)
-        self._made.set_result(Wire(cast("Socket", socket), ""))
-        await self._done.wait()
-        return socket
-
-    @asynccontextmanager
-    async def opened(self) -> AsyncIterator[Wire]:
-        """Open the line; the other side asks for it and reads nothing at all."""
-        application = Application()
-        application.router.add_get("/", self._answer)
-        async with TestServer(application) as server:
-            with socket.create_connection(("127.0.0.1", server.port)) as other:
-                other.sendall(REQUEST.format(method="GET", path="/").encode())
-                try:
-                    async with asyncio.timeout(LIMIT_S):
-                        yield await self._made
-                finally:
-                    self._done.set()
+    application = Application()
+    application.router.add_get("/", answer)
+    server = await aiohttp_server(application)
+    with socket.create_connection(("127.0.0.1", server.port)) as other:
+        other.sendall(REQUEST.format(method="GET", path="/").encode())
+        yield await asyncio.wait_for(accepted, LIMIT_S)
+        done.set()
 
 
 async def fill(wire: Wire) -> None:
@@ -58,16 +50,15 @@ async def fill(wire: Wire) -> None:
         await wire.send(CHUNK, 0.2)
 
 
-async def test_all_who_send_are_told_that_the_line_is_lost_when_one_gives_up():
-    async with Unread().opened() as wire:
-        impatient = asyncio.create_task(fill(wire))
-        patient = [asyncio.create_task(send_on(wire)) for _ in range(2)]
-        base_exceptions = await asyncio.gather(impatient, *patient, return_exceptions=True)
-        assert [type(base_exception) for base_exception in base_exceptions] == [ConnectionLost] * 3
-        # The line stays as it was left: who comes later is told as well, and it can be closed.
-        with pytest.raises(ConnectionLost):
-            await send_on(wire)
-        await wire.close()
+async def test_all_who_send_are_told_that_the_line_is_lost_when_one_gives_up(wire: Wire):
+    impatient = asyncio.create_task(fill(wire))
+    patient = [asyncio.create_task(send_on(wire)) for _ in range(2)]
+    base_exceptions = await asyncio.gather(impatient, *patient, return_exceptions=True)
+    assert [type(base_exception) for base_exception in base_exceptions] == [ConnectionLost] * 3
+    # The line stays as it was left: who comes later is told as well, and it can be closed.
+    with pytest.raises(ConnectionLost):
+        await send_on(wire)
+    await wire.close()
 
 
 async def send_on(wire: Wire) -> None:
@@ -75,14 +66,13 @@ async def send_on(wire: Wire) -> None:
         await wire.send(CHUNK, LIMIT_S)
 
 
-async def test_who_is_cancelled_while_sending_stays_cancelled():
-    async with Unread().opened() as wire:
-        sending = asyncio.create_task(send_on(wire))
-        await asyncio.wait([sending], timeout=0.2)
-        sending.cancel()
-        await asyncio.wait([sending])
-        assert sending.cancelled()
-        await wire.close()
+async def test_who_is_cancelled_while_sending_stays_cancelled(wire: Wire):
+    sending = asyncio.create_task(send_on(wire))
+    await asyncio.wait([sending], timeout=0.2)
+    sending.cancel()
+    await asyncio.wait([sending])
+    assert sending.cancelled()
+    await wire.close()
 
 
 async def paused(wire: Wire) -> None:
@@ -97,13 +87,12 @@ async def paused(wire: Wire) -> None:
         writer.transport.write(CHUNK)
 
 
-async def test_a_line_that_nobody_reads_is_closed_in_time(monkeypatch):
+async def test_a_line_that_nobody_reads_is_closed_in_time(wire: Wire, monkeypatch):
     monkeypatch.setattr(wires, "CLOSING_S", 0.2)
-    async with Unread().opened() as wire:
-        await paused(wire)
-        await wire.close()
-        with pytest.raises(ConnectionLost):
-            await send_on(wire)
+    await paused(wire)
+    await wire.close()
+    with pytest.raises(ConnectionLost):
+        await send_on(wire)
 
 
 async def test_a_link_ends_with_a_reason_where_one_of_its_senders_gave_up(fleet: Fleet):
