@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 from msgspec import Meta, Struct
 
 from daemon.agents.asks.ask_bounds import require_keepable
-from daemon.agents.standing_rules.argument_pattern import Pattern
+from daemon.agents.standing_rules.argument_pattern import Pattern, examples_of
 from daemon.agents.standing_rules.rule_record import (
     STANDING_RULE,
     RuleTerms,
@@ -70,7 +70,8 @@ class StandingRuleDetails(Struct, frozen=True, kw_only=True):
 
     Idle is a rule that permits nothing: the agent has another home than when it was written, or verdicts on
     its asks need more by now. `uses_today` counts on
-    the day of UTC. `uses` are the latest, the newest first. Times are ISO 8601 in UTC.
+    the day of UTC. `lets_through` is an example of arguments that fit, and `still_asks` one of similar ones
+    that do not. `uses` are the latest, the newest first. Times are ISO 8601 in UTC.
     """
 
     rule_id: str
@@ -80,6 +81,8 @@ class StandingRuleDetails(Struct, frozen=True, kw_only=True):
     exact: Any
     begins: dict[str, str]
     until: str
+    lets_through: Any
+    still_asks: Any
     uses_a_day: int
     uses_today: int
     state: str
@@ -201,7 +204,7 @@ def rule_details(snapshot: Snapshot, rule: StandingRule, now_ms: int) -> Standin
     """Return a rule as people see it, with its latest uses."""
     names = NameLookup(snapshot)
     agent = load_any_agent(snapshot, rule.agent)
-    revoked = rule.revoked
+    revoked, examples = rule.revoked, examples_of(rule.pattern)
     return StandingRuleDetails(
         rule_id=id_to_text(rule.id),
         agent_id=id_to_text(rule.agent),
@@ -210,6 +213,8 @@ def rule_details(snapshot: Snapshot, rule: StandingRule, now_ms: int) -> Standin
         exact=json_value(dict(rule.pattern.exact)),
         begins=dict(rule.pattern.begins),
         until=iso_utc(rule.until_ms),
+        lets_through=json_value(dict(examples.let_through)),
+        still_asks=json_value(dict(examples.asking)),
         uses_a_day=rule.uses_a_day,
         uses_today=uses_on_day(snapshot, rule.id, now_ms),
         state=_state_of(snapshot, rule, now_ms),

@@ -15,6 +15,8 @@ _PLAIN: Final = frozenset(" -_./:@+,=")
 _OPEN_ENDS: Final = tuple(" /@:=")
 """How a beginning ends that its writer left open on purpose; any other one ends a word."""
 
+_LONGER: Final = ("docs", " docs")
+
 
 class Pattern(NamedTuple):
     """The arguments that a rule allows: those that are exactly so, and texts by how they begin."""
@@ -35,6 +37,38 @@ def matches(pattern: Pattern, args: Mapping[str, Any]) -> bool:
     return all(_is_same(args[key], value) for key, value in pattern.exact.items()) and all(
         _goes_on_from(args[key], beginning) for key, beginning in pattern.begins.items()
     )
+
+
+class Examples(NamedTuple):
+    """Arguments that a rule lets through, and similar ones that still wait for a person."""
+
+    let_through: Mapping[str, Any]
+    asking: Mapping[str, Any]
+
+
+def examples_of(pattern: Pattern) -> Examples:
+    """Return two examples of what a pattern allows and does not, both as `matches` judges them."""
+    plain = {**pattern.exact, **pattern.begins}
+    let_through = dict(plain)
+    for name, beginning in pattern.begins.items():
+        longer = (beginning + rest for rest in _LONGER)
+        let_through[name] = next(
+            (text for text in longer if matches(pattern, {**plain, name: text})), beginning
+        )
+    return Examples(let_through, _asking(pattern, plain))
+
+
+def _asking(pattern: Pattern, plain: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments that go on too far from those of a pattern, or one more if none of them is a text."""
+    for name in pattern.begins:
+        return {**plain, name: f"{plain[name]} && rm docs"}
+    for name, value in pattern.exact.items():
+        if isinstance(value, str):
+            return {**plain, name: f"{value} docs"}
+    more = "other"
+    while more in plain:
+        more += "_"
+    return {**plain, more: "docs"}
 
 
 def _is_same(value: object, allowed: object) -> bool:

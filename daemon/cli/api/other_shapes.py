@@ -208,6 +208,8 @@ class StandingRuleDetailsJson(TypedDict, total=False):
     exact: Any
     begins: dict[str, str]
     until: str
+    lets_through: Any
+    still_asks: Any
     uses_a_day: int
     uses_today: int
     state: str

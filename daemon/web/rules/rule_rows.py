@@ -21,6 +21,7 @@ class RuleRow:
     title: str
     args: str
     begins: list[str]
+    examples: list[str]
     facts: list[str]
     state: str
     tone: str
@@ -47,10 +48,14 @@ def rule_row(rule: StandingRuleDetails, now_s: float) -> RuleRow:
     return RuleRow(
         id=rule.rule_id,
         title=_("{agent} may {action}").format(agent=rule.agent_name, action=rule.name),
-        args=json.dumps(rule.exact, ensure_ascii=False, sort_keys=True) if shown else "",
+        args=_json(rule.exact) if shown else "",
         begins=[
-            _("{name} begins with {text}").format(name=name, text=json.dumps(text, ensure_ascii=False))
+            _("{name} begins with {text}").format(name=name, text=_json(text))
             for name, text in rule.begins.items()
+        ],
+        examples=[
+            _("lets through, for example: {args}").format(args=_json(rule.lets_through)),
+            _("still asks you, for example: {args}").format(args=_json(rule.still_asks)),
         ],
         facts=facts,
         state=_state_words(rule.state),
@@ -58,6 +63,10 @@ def rule_row(rule: StandingRuleDetails, now_s: float) -> RuleRow:
         uses=[relative_time(use.at, now_s) for use in rule.uses],
         can_be_revoked=rule.revoked_at is None and rule.state != "over",
     )
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _state_words(state: str) -> str:

@@ -49,6 +49,7 @@ def rule_line(did: str, rule: StandingRuleDetailsJson, display: Display) -> Iter
     short = escape(short_ids_of([rule], "rule_id").get(rule.get("rule_id", ""), ""))
     yield f"{did} {display.paint(short, 'cyan')}"
     yield from (_INDENT + line for line in _details(rule, display))
+    yield from (_INDENT + line for line in _examples(rule, display))
 
 
 def rule_list(
@@ -62,6 +63,8 @@ def rule_list(
         head = _("{agent} may {action}").format(agent=agent, action=action)
         yield f"  {display.paint(short, 'cyan')}{' ' * max(1, 6 - len(short))}{display.paint(head, 'bold')}"
         yield from (_INDENT + line for line in _details(rule, display))
+        if with_uses:
+            yield from (_INDENT + line for line in _examples(rule, display))
         for use in rule.get("uses") or () if with_uses else ():
             words = _("used {when}: ask {id}").format(
                 when=relative_time(use.get("at"), display.now_s), id=escape(use.get("ask_id") or "")
@@ -98,6 +101,16 @@ def _details(rule: StandingRuleDetailsJson, display: Display) -> Iterator[str]:
                 when=relative_time(rule.get("revoked_at"), display.now_s),
             )
         yield from (display.paint(part, "yellow") for part in wrap_lines(words, width))
+
+
+def _examples(rule: StandingRuleDetailsJson, display: Display) -> Iterator[str]:
+    """Say by an example each what fits the rule, and what does not."""
+    width = min(display.width, WIDTH_MAX) - len(_INDENT)
+    for words in (
+        _("lets through, for example: {args}").format(args=_json(rule.get("lets_through"))),
+        _("still asks you, for example: {args}").format(args=_json(rule.get("still_asks"))),
+    ):
+        yield from wrap_lines(escape(words), width)
 
 
 def _json(value: object) -> str:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.agents.standing_rules.argument_pattern import Pattern, matches
+from daemon.agents.standing_rules.argument_pattern import Pattern, examples_of, matches
 
 values = st.recursive(
     st.none()
@@ -32,6 +32,25 @@ def test_an_argument_more_or_less_is_another_action(args: dict[str, object], key
     assert not matches(Pattern(more, {}), args)
     if isinstance(value, str):
         assert not matches(Pattern(args, {key: ""}), args)
+
+
+@given(arguments, st.dictionaries(st.text(max_size=4), st.text(min_size=1).filter(str.strip), max_size=3))
+def test_the_examples_of_a_rule_are_what_it_lets_through_and_what_it_does_not(
+    exact: dict[str, object], begins: dict[str, str]
+):
+    pattern = Pattern({name: value for name, value in exact.items() if name not in begins}, begins)
+    examples = examples_of(pattern)
+    assert matches(pattern, examples.let_through)
+    assert not matches(pattern, examples.asking)
+
+
+def test_an_example_goes_on_where_the_beginning_ends():
+    pattern = Pattern({"in": "/srv"}, {"command": "git status", "file": "/srv/"})
+    examples = examples_of(pattern)
+    assert examples.let_through == {"in": "/srv", "command": "git status docs", "file": "/srv/docs"}
+    assert examples.asking == {"in": "/srv", "command": "git status && rm docs", "file": "/srv/"}
+    assert examples_of(Pattern({"to": "ana", "n": 1}, {})).asking == {"to": "ana docs", "n": 1}
+    assert examples_of(Pattern({"n": 1}, {})).asking == {"n": 1, "other": "docs"}
 
 
 SIGNS_OF_A_SHELL = ";&|<>$`\\\"'()[]{}*?~#!^%\n\r\t\0"

@@ -16,6 +16,8 @@ RULE: dict[str, Any] = {
     "name": "run",
     "exact": {"in": "/srv\u202e"},
     "begins": {"command": "npm test"},
+    "lets_through": {"in": "/srv\u202e", "command": "npm test docs"},
+    "still_asks": {"in": "/srv\u202e", "command": "npm test && rm docs"},
     "until": "2026-04-03T12:00:00Z",
     "uses_a_day": 5,
     "uses_today": 2,
@@ -41,6 +43,8 @@ def test_a_rule_is_sent_as_it_was_written(placet: Placet, control: FakeControl):
         "uses_a_day": 5,
     }
     assert result.out.startswith("Added rule 8ddb\n")
+    assert 'for example: {"command": "npm test docs"' in result.out
+    assert 'still asks you, for example: {"command": "npm test && rm docs"' in result.out
 
 
 @pytest.mark.parametrize(
