@@ -16,7 +16,7 @@ from daemon.agents.deciding.verdict_needs import IdleVerdict, idle_verdicts, pre
 from daemon.agents.proposing import reach
 from daemon.agents.proposing.change_set_builder import CHANGE_SETS_MAX
 from daemon.agents.tools import summaries
-from daemon.agents.tools.agent_record import load_any_agent
+from daemon.agents.tools.agent_record import AnyAgent, load_any_agent
 from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.effects import args_hash, change_set_id
 from daemon.agents.tools.presence import ANY
@@ -82,10 +82,11 @@ class PendingItem(Struct, frozen=True, kw_only=True):
     UTC. `question` is given if the item is an answer to a question of the agent: its answers are listed one
     after the other. `presence` is what a verdict needs in order to count: `any`, `other_device` than the
     agent's, or `passkey`; not `counts_here`: one on this device never does, since the agent works here.
-    `idle_verdicts` are those that were given without it. `agent_name` is a person's
-    word for the agent, or null. `held_back`: its agent has more before the person already than the setting
-    `proposals.open_per_day` allows; it waits like the rest, and can be decided. If an agent proposes a new
-    task beside no task, `task_id` and `task_title` are the id and the name of the agent.
+    `idle_verdicts` are those that were given without it. `agent_name` is a person's word for the agent, or
+    null. `proposed_on` is the name of the device that proposed it, null if that is the agent's home: the
+    agent may have been moved since. `held_back`: its agent has more before the person already than the
+    setting `proposals.open_per_day` allows; it waits like the rest, and can be decided. If an agent proposes
+    a new task beside no task, `task_id` and `task_title` are the id and the name of the agent.
     """
 
     item_id: str
@@ -115,6 +116,7 @@ class PendingItem(Struct, frozen=True, kw_only=True):
     counts_here: bool = True
     idle_verdicts: list[IdleVerdict] = []
     agent_name: str | None = None
+    proposed_on: str | None = None
     held_back: bool = False
 
 
@@ -313,20 +315,21 @@ def _pending_items(
     snapshot: Snapshot, states: Iterable[tuple[ItemState, DisplayedStatus]], now_ms: int
 ) -> list[PendingItem]:
     # One agent may have made thousands of proposals.
-    agent_name = cache(lambda agent: _agent_name(snapshot, agent))
+    load_agent = cache(lambda agent: load_any_agent(snapshot, agent))
     return [
-        _pending_item(snapshot, state, status, now_ms, agent_name(_proposer(state.item)))
+        _pending_item(snapshot, state, status, now_ms, load_agent(_proposer(state.item)))
         for state, status in states
     ]
 
 
-def _agent_name(snapshot: Snapshot, agent: EntityId) -> str | None:
-    loaded = load_any_agent(snapshot, agent)
-    return None if loaded is None else short_text(loaded.name) or None
+def _device_elsewhere(snapshot: Snapshot, item: Item, agent: AnyAgent | None) -> str | None:
+    """Return the name of the device that proposed an item; None if that is the home of its agent."""
+    device = _newest_occurrence(item).signer
+    return None if agent is None or agent.home == device else NameLookup(snapshot).device_name(device)
 
 
 def _pending_item(
-    snapshot: Snapshot, state: ItemState, status: DisplayedStatus, now_ms: int, agent_name: str | None
+    snapshot: Snapshot, state: ItemState, status: DisplayedStatus, now_ms: int, agent: AnyAgent | None
 ) -> PendingItem:
     item = state.item
     newest = _newest_occurrence(item)
@@ -358,7 +361,8 @@ def _pending_item(
         presence=presence_needed(item),
         counts_here=verdict_lack(snapshot, item) is not Presence.OTHER_DEVICE,
         idle_verdicts=idle_verdicts(item, NameLookup(snapshot).device_name),
-        agent_name=agent_name,
+        agent_name=None if agent is None else short_text(agent.name) or None,
+        proposed_on=_device_elsewhere(snapshot, item, agent),
     )
 
 

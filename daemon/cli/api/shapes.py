@@ -239,6 +239,7 @@ class PendingItemJson(TypedDict, total=False):
     counts_here: bool
     idle_verdicts: list[IdleVerdictJson]
     agent_name: str | None
+    proposed_on: str | None
     held_back: bool
 
 

@@ -143,6 +143,9 @@ def item_marks(item: PendingItemJson) -> list[tuple[str, str]]:
         marks.append((_("deferred"), "yellow"))
     if need_words(item.get("presence")):
         marks.append((need_words(item.get("presence")), "yellow"))
+    if item.get("proposed_on"):
+        words = _("proposed on {device}, which is not the agent's home")
+        marks.append((words.format(device=item.get("proposed_on")), "yellow"))
     return marks
 
 

@@ -104,7 +104,7 @@ def item_lines(item: PendingItemJson, short: str, display: Display) -> Iterator[
     """Draw one item of a list: what it would do, over which value, and what the agent says."""
     width = _room(display)
     first, *rest = wrap_lines(escape(summary_words(item)), width)
-    marks = item_marks(item)
+    marks = [(escape(words), style) for words, style in item_marks(item)]
     fits = not rest and display_width("  ".join([first, *(words for words, _style in marks)])) <= width
     painted = [display.paint(line, style) for words, style in marks for line in wrap_lines(words, width)]
     head = f"  {display.paint(escape(short), 'cyan')}{' ' * max(1, 6 - len(short))}{first}"

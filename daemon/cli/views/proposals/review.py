@@ -81,7 +81,7 @@ def _answer_lines(
     for key, answer in open_answers(item, others).items():
         first, *rest = wrap_lines(escape(summary_words(answer)), width - 2 * len(_INDENT) - 1)
         yield f"{_INDENT}{display.paint(key, 'cyan')} {first}"
-        marks = [display.paint(words, style) for words, style in item_marks(answer)]
+        marks = [display.paint(escape(words), style) for words, style in item_marks(answer)]
         diffs = diff_lines(value_changes(answer), width - 2 * len(_INDENT), display)
         yield from (f"{_INDENT * 2}{line}" for line in (*rest, *diffs, *marks))
 
@@ -91,7 +91,7 @@ def _detail_lines(
 ) -> Iterator[str]:
     yield from diff_lines(value_changes(item), width, display, apart=True)
     for words, style in item_marks(item):
-        yield from (display.paint(line, style) for line in wrap_lines(words, width))
+        yield from (display.paint(line, style) for line in wrap_lines(escape(words), width))
     if item.get("stale"):
         yield from side_lines(item, width, display)
     yield from agent_quote_lines(rationale_words(item), width, display)

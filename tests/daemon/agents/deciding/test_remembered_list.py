@@ -11,6 +11,9 @@ import pytest
 
 from daemon.agents.deciding.urgency import SOON_MS
 from daemon.agents.deciding.waiting_items import PendingItem, list_waiting_items
+from daemon.agents.person import lifecycle
+from daemon.agents.tools.agent_record import agent_id
+from daemon.journal.views.lookup import NameLookup
 from daemon.refusal import Refused
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction
@@ -165,3 +168,27 @@ def test_whoever_changes_the_list_changes_no_other(a: Home, task: EntityId) -> N
     a.add(task, "Paper", "run")
     listed(a).clear()
     assert len(listed(a)) == 1
+
+
+def test_what_waits_names_the_device_that_proposed_it_if_the_agent_lives_elsewhere(
+    fleet: Fleet, a: Home, b: Home
+) -> None:
+    task = a.new("task", title="Call Ana", status="OPEN")
+    agent = agent_id(task)
+    a.write(
+        lambda tx: tx.commit(
+            [
+                EntityWrite(
+                    agent, "agent", {"task_id": task, "kind": "task_agent", "home_device_id": tx.device}
+                )
+            ]
+        )
+    )
+    a.propose(task, "run 1", ("update_task_estimate", {"minutes": 90}))
+    assert [item.proposed_on for item in listed(a)] == [None]
+    fleet.sync()
+    b.write(lambda tx: lifecycle.move_agent(tx, agent, tx.device))
+    fleet.sync()
+    for home in (a, b):
+        name = home.read(lambda snapshot: NameLookup(snapshot).device_name(a.signer.device))
+        assert [item.proposed_on for item in listed(home)] == [name]

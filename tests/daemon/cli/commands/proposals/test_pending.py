@@ -53,6 +53,16 @@ def test_pending_shows_before_and_after_and_whose_words_they_are(placet: Placet,
     assert result.err == "Decide: placet review, placet confirm a81c, or placet reject a81c --reason WHY\n"
 
 
+def test_pending_names_the_device_of_a_proposal_that_is_not_the_agents_home(
+    placet: Placet, control: FakeControl
+):
+    control.answers("GET /v1/pending", [examples.pending(proposed_on="pho\x1bne")])
+    result = placet("pending")
+    assert "proposed on pho" in result.out
+    assert "which is not the agent's home" in result.out
+    assert "\x1b" not in result.out
+
+
 def test_pending_names_the_set_with_the_most_that_is_pending(placet: Placet, control: FakeControl):
     other = examples.pending(item_id="b2" * 16)
     put_off = [
