@@ -3,7 +3,7 @@
 Never looks into a file itself: each format's parser does.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, tzinfo
 from functools import partial
@@ -13,9 +13,11 @@ from typing import Final
 from daemon.formats.core.exported_tasks import ExportedTask, ExportedTasks
 from daemon.formats.core.plan import Plan, PlannedTask
 from daemon.formats.icalendar import reader as icalendar
+from daemon.formats.icalendar import writer as icalendar_writer
 from daemon.formats.markdown import reader as markdown
 from daemon.formats.markdown import writer as markdown_writer
 from daemon.formats.taskwarrior import reader as taskwarrior
+from daemon.formats.taskwarrior import writer as taskwarrior_writer
 from daemon.formats.todotxt import reader as todotxt
 from daemon.formats.todotxt import writer as todotxt_writer
 from daemon.refusal import one_of, usage_error
@@ -44,6 +46,14 @@ _REREADERS: Final[Mapping[str, Rereader]] = MappingProxyType(
 )
 """The formats whose exports name the ids of this journal."""
 
+PartWriter = Callable[[Snapshot, tzinfo, Collection[EntityId]], Iterator[str]]
+"""Yields the text of an export that has only some of the tasks."""
+
+_PART_WRITERS: Final[Mapping[str, PartWriter]] = MappingProxyType(
+    {icalendar.FORMAT: icalendar_writer.write, taskwarrior.FORMAT: taskwarrior_writer.write}
+)
+"""The formats whose tasks have ids of their own, also those that were made here."""
+
 
 def read_plan(format_: str, name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -> Plan:
     """Read a file into a plan, whose faults report what cannot be read; refuse an unknown format.
@@ -58,8 +68,16 @@ def read_plan(format_: str, name: str, text: str, zone: tzinfo = UTC, now_ms: in
             one_of(PARSERS),
         )
     plan = parser(name, text, zone, now_ms)
-    reread = _REREADERS.get(format_)
-    return plan if reread is None else replace(plan, reread=partial(_reread, reread, zone))
+    if reread := _REREADERS.get(format_):
+        plan = replace(plan, reread=partial(_reread, reread, zone))
+    if write := _PART_WRITERS.get(format_):
+
+        def written_now(snapshot: Snapshot, ids: Collection[EntityId]) -> dict[str, PlannedTask]:
+            now = parser(name, "".join(write(snapshot, zone, ids)), zone, now_ms)
+            return {task.key: task for task in now.tasks}
+
+        plan = replace(plan, written_now=written_now)
+    return plan
 
 
 def _reread(

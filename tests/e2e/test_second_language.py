@@ -83,7 +83,9 @@ def test_what_is_wrong_in_a_file(laptop: Device, tmp_path: Path):
     calendar = tmp_path / "garden.ics"
     calendar.write_text("BEGIN:VCALENDAR\nBEGIN:VEVENT\nEND:VEVENT\nEND:VCALENDAR\n")
     assert "nur Aufgaben (VTODO) werden importiert" in laptop.run("import", "icalendar", str(calendar)).out
-    (skipped,) = laptop.do("import", "icalendar", str(calendar))["skipped"]
+    result = laptop.run("import", "icalendar", str(calendar), "--json")
+    (skipped,) = result.json["skipped"]
+    assert result.status == 8
     assert (skipped["why"], skipped["why_id"]) == ("only to-dos (VTODO) are imported", "ical-other-component")
 
 

@@ -168,6 +168,7 @@ class ImportResultJson(TypedDict, total=False):
     others: int
     remarks: list[SkippedJson]
     faulty: list[FaultyJson]
+    removed: int
 
 
 class AgentMessageJson(TypedDict, total=False):

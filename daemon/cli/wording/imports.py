@@ -16,16 +16,18 @@ if TYPE_CHECKING:
 
     from daemon.cli.api.other_shapes import FaultyJson, SkippedJson
 
-IMPORT_COUNTS: Final = ("tasks", "checklist_items", "entries", "others", "updated", "unchanged")
+IMPORT_COUNTS: Final = ("tasks", "checklist_items", "entries", "others", "updated", "unchanged", "removed")
 _SKIPPED_MAX: Final = 20
 _NAMED_MAX: Final = 3
 
 
 def counts_words(report: Mapping[str, Any]) -> str:
-    """Say how many of what came new, was updated, or was there before."""
+    """Say how many of what came new, was updated, was there before, or is left out."""
     counts = [(key, int(report.get(key) or 0)) for key in IMPORT_COUNTS]
     texts = [_count_words(key, count) for key, count in counts if count]
-    is_new = any(count for key, count in counts if key != "unchanged")
+    if left_out := len(report.get("skipped") or ()):
+        texts.append(ngettext("{count} left out", "{count} left out", left_out).format(count=left_out))
+    is_new = any(count for key, count in counts if key not in ("unchanged", "removed"))
     return ", ".join(texts if is_new else [_("nothing"), *texts])
 
 
@@ -71,6 +73,7 @@ def _count_words(key: str, count: int) -> str:
         "others": ngettext("{count} other thing", "{count} other things", count),
         "updated": ngettext("{count} updated", "{count} updated", count),
         "unchanged": ngettext("{count} unchanged", "{count} unchanged", count),
+        "removed": ngettext("{count} removed here", "{count} removed here", count),
     }
     return words[key].format(count=count)
 

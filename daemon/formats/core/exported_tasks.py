@@ -129,9 +129,14 @@ def _until_none(notes: Iterable[ExportedNote | None]) -> Iterator[ExportedNote]:
 
 
 class ExportedTasks:
-    """The tasks of one snapshot, in the order of their making; `removed`: also those out of sight."""
+    """The tasks of one snapshot, in the order of their making.
 
-    def __init__(self, snapshot: Snapshot, *, removed: bool = False) -> None:
+    `removed`: also those out of sight; `only`: those of the file of which the tasks are yielded.
+    """
+
+    def __init__(
+        self, snapshot: Snapshot, *, removed: bool = False, only: Collection[EntityId] | None = None
+    ) -> None:
         self._snapshot = snapshot
         self._names = NameLookup(snapshot)
         entities = [task for task in snapshot.entities("task") if task.exists]
@@ -140,6 +145,7 @@ class ExportedTasks:
         )
         self._tasks = sorted([*entities, *removed_tasks], key=_age)
         self._present = {task.id: task for task in self._tasks}
+        self._only = only
 
     def id_in_format(self, format_: str, other: EntityId) -> str | None:
         """Return the id that another task of the same file has in a format, None if it is not in the file."""
@@ -151,8 +157,7 @@ class ExportedTasks:
 
     def __iter__(self) -> Iterator[ExportedTask]:
         """Yield the tasks, each with what belongs to it."""
-        for task in self._tasks:
-            yield self._exported_task(task)
+        yield from self.tasks_with_ids(self._present.keys() if self._only is None else self._only)
 
     def tasks_with_ids(self, ids: Collection[EntityId]) -> Iterator[ExportedTask]:
         """Yield those of the tasks that have one of these ids."""

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from daemon.formats.core.drafts import FileLabelIds, TaskDraft, TaskDrafter, imported_task_id
 from daemon.formats.core.import_history import import_origin
+from daemon.formats.core.own_tasks import REMOVED_HERE
 from daemon.formats.core.plan import Faulty, Plan, PlannedTask, Skipped, describe_skipped
 from daemon.formats.core.task_matching import match_tasks
 from daemon.journal.references.name_registry import KnownNames
@@ -26,11 +27,6 @@ from syncproto.ids import EntityId
 _COMMIT_BYTES_MAX = 192 * 1024
 _WRITE_BYTES = 300
 
-REMOVED_HERE = sentence(
-    "import-removed-here", "changed in the file, but removed in Placet: restore it to import it again"
-)
-
-
 PART_ELEMENTS = 300
 """The most that one transaction writes, in tasks, lines, notes and links: well below a second."""
 
@@ -42,9 +38,11 @@ class ImportResult:
     """What an import did, or with `dry_run` would do.
 
     `tasks`, `entries`, `checklist_items` and `others` count what is new. Of the tasks that were there,
-    `updated` counts those that got something new and `unchanged` the others. (A file of JSON lines names each
-    thing by itself: there all count alike.) `skipped` is left out on purpose; `faulty` because it cannot be
-    read, which a person chose to accept. `remarks` say what was read otherwise than the file means it.
+    `updated` counts those that got something new, `removed` those that were removed here and so stay out,
+    and `unchanged` the others. (A file of JSON lines names each thing by itself: there all count alike, and
+    what was removed counts as unchanged.) `skipped` is what the file says and the journal does not have now;
+    `faulty` is left out because it cannot be read, which a person chose to accept. `remarks` say what was
+    read otherwise than the file means it.
     """
 
     tasks: int = 0
@@ -56,6 +54,7 @@ class ImportResult:
     others: int = 0
     remarks: tuple[Skipped, ...] = ()
     faulty: tuple[Faulty, ...] = ()
+    removed: int = 0
 
     def __add__(self, other: ImportResult) -> ImportResult:
         return ImportResult(
@@ -68,6 +67,7 @@ class ImportResult:
             self.others + other.others,
             self.remarks + other.remarks,
             self.faulty + other.faulty,
+            self.removed + other.removed,
         )
 
 
@@ -88,7 +88,13 @@ class PlanImport:
         self._names = KnownNames()
         self.tasks = len(plan.tasks)
         self.parts = list(_parts(plan.tasks))
-        self.empty_result = ImportResult(skipped=plan.skipped, remarks=plan.remarks, faulty=plan.faulty)
+        self.empty_result = ImportResult(
+            skipped=plan.skipped,
+            remarks=plan.remarks,
+            faulty=plan.faulty,
+            unchanged=plan.unchanged,
+            removed=plan.removed,
+        )
 
     def with_matched_tasks(self, snapshot: Snapshot) -> PlanImport:
         """Return the work that is left if tasks of the file are known by more than their ids."""
@@ -116,7 +122,11 @@ class PlanImport:
             if draft.is_removed_here and not draft.is_empty
         )
         wanted = [draft for draft in drafts if not draft.is_removed_here]
-        return _result(drafts, wanted, left_out), drafter.catalogue, wanted
+        removed = sum(
+            draft.is_removed_here and draft.is_empty and not task.removed
+            for task, draft in zip(part, drafts, strict=True)
+        )
+        return _result(drafts, wanted, left_out, removed), drafter.catalogue, wanted
 
 
 class FaultyFile(Refused):
@@ -176,7 +186,7 @@ def _parts(tasks: Iterable[PlannedTask]) -> Iterator[PlanPart]:
 
 
 def _result(
-    drafts: Sequence[TaskDraft], wanted: Sequence[TaskDraft], left_out: tuple[Skipped, ...]
+    drafts: Sequence[TaskDraft], wanted: Sequence[TaskDraft], left_out: tuple[Skipped, ...], removed: int
 ) -> ImportResult:
     old = [draft for draft in wanted if not draft.is_new]
     updated = sum(not draft.is_empty for draft in old)
@@ -185,8 +195,9 @@ def _result(
         entries=sum(draft.made.get("entry", 0) for draft in wanted),
         checklist_items=sum(draft.made.get("checklist_item", 0) for draft in wanted),
         updated=updated,
-        unchanged=len(old) - updated + sum(draft.is_removed_here and draft.is_empty for draft in drafts),
+        unchanged=len(drafts) - len(wanted) - len(left_out) - removed + len(old) - updated,
         skipped=left_out,
+        removed=removed,
     )
 
 

@@ -152,6 +152,9 @@ class ImportFault:
         return self.words.text
 
 
+WrittenNow = Callable[[Snapshot, Collection[EntityId]], Mapping[str, PlannedTask]]
+"""Returns what an export that is made now says of tasks, as a reader reads it, by their keys."""
+
 Reread = Callable[[Snapshot, Collection[EntityId]], Mapping[EntityId, PlannedTask]]
 """Returns tasks of a journal as a reader of the format would read them from an export that is made now."""
 
@@ -165,7 +168,9 @@ class Plan:
     was read that is not read as the file means it.
     `list_key`: set if the format gives its tasks no ids, so that only the list as a whole has a name;
     which of its tasks are known already is then found by comparing with the journal (`match_tasks`).
-    `reread` is set if an export of the format names the ids of this journal.
+    `reread` is set if an export of the format names the ids of this journal, `written_now` if it gives each
+    task one. `unchanged` and `removed` count tasks that need nothing more: those of this journal of which the
+    file says what it would say now, and those that were removed here.
     """
 
     format: str
@@ -177,6 +182,9 @@ class Plan:
     remarks: tuple[Skipped, ...] = ()
     readable: tuple[PlannedTask, ...] = ()
     faulty: tuple[Faulty, ...] = ()
+    written_now: WrittenNow | None = None
+    unchanged: int = 0
+    removed: int = 0
 
 
 def unreadable_plan(format_: str, *faults: ImportFault) -> Plan:

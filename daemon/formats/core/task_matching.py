@@ -5,22 +5,21 @@ what is new in it must not become one.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from daemon.formats.core import child_matching
 from daemon.formats.core.exported_ids import exported_keys, exported_tasks
 from daemon.formats.core.import_history import ImportHistory, source_id_of
-from daemon.formats.core.plan import Plan, PlannedChecklist, PlannedTask, describe_skipped
+from daemon.formats.core.own_tasks import MatchedPlan, without_own_tasks
+from daemon.formats.core.plan import Plan, PlannedChecklist, PlannedTask
 from daemon.formats.core.similarity import TextElement, keys_of, pair_similar
 from store.fold.entity import Entity
-from store.sentence import sentence
 from store.snapshot import Snapshot
 from syncproto.codec import Redacted
-from syncproto.ids import ID_BYTES, EntityId
+from syncproto.ids import EntityId
 
-_OWN = sentence("import-own-task", "a task of this journal, exported from it: change it here")
 # Sections with this share of their items and notes in common (Dice) are one, whatever they are called now.
 _SHARED_MIN = 0.6
 _SHARED_COUNT_MIN = 2
@@ -28,40 +27,11 @@ _SHARED_COUNT_MIN = 2
 _SECTIONS_MAX = 16
 
 
-class MatchedPlan(NamedTuple):
-    """A plan whose keys are those of the tasks that the journal has, and the ids of those tasks."""
-
-    plan: Plan
-    ids: Mapping[str, EntityId]
-
-
 def match_tasks(snapshot: Snapshot, plan: Plan) -> MatchedPlan:
     """Compare a plan with the journal. It reads every task if the format has no ids."""
     if plan.list_key is not None:
         return _match_list(snapshot, plan, plan.list_key)
-    own = dict(_own_ids(snapshot, plan))
-    if not own:
-        return MatchedPlan(plan, {})
-    mine = [describe_skipped(task.line, task.title, _OWN) for task in plan.tasks if task.key in own]
-    others = tuple(task for task in plan.tasks if task.key not in own)
-    return MatchedPlan(replace(plan, tasks=others, skipped=(*plan.skipped, *mine)), own)
-
-
-def _own_ids(snapshot: Snapshot, plan: Plan) -> Iterator[tuple[str, EntityId]]:
-    for task in plan.tasks:
-        identifier = _as_id(task.source or "")
-        entity = None if identifier is None else snapshot.entity(identifier)
-        if identifier is not None and entity is not None and entity.kind == "task":
-            yield task.key, identifier
-
-
-def _as_id(source: str) -> EntityId | None:
-    """Return the id behind a UUID, which is how an export names a task that has no other name."""
-    try:
-        raw = bytes.fromhex(source.replace("-", ""))
-    except ValueError:
-        return None
-    return EntityId(raw) if len(raw) == ID_BYTES else None
+    return without_own_tasks(snapshot, plan)
 
 
 # -- lists without ids --------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ Never writes a time in a zone without the zone: its own times are in UTC.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import UTC, tzinfo
 
 from daemon.formats.core import extension_fields
@@ -39,6 +39,7 @@ from daemon.formats.icalendar.reader import (
 from daemon.journal.fields.validation import NAME_CHARS_MAX
 from daemon.journal.tasks import LABELS_MAX
 from store.snapshot import Snapshot
+from syncproto.ids import EntityId
 
 __all__ = ["FORMAT", "write"]
 
@@ -61,9 +62,9 @@ WrittenProperty = tuple[str, dict[str, str], str]
 """A property to write: its name, its parameters, its value as text."""
 
 
-def write(snapshot: Snapshot, zone: tzinfo) -> Iterator[str]:
-    """Yield the file."""
-    tasks = ExportedTasks(snapshot)
+def write(snapshot: Snapshot, zone: tzinfo, only: Collection[EntityId] | None = None) -> Iterator[str]:
+    """Yield the file, or `only` some of its tasks."""
+    tasks = ExportedTasks(snapshot, only=only)
     zones = ZoneWriter()
     yield _HEAD
     for task in tasks:

@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import count
 from typing import NamedTuple
 
-from daemon.formats.core.importer import REMOVED_HERE, ImportResult
+from daemon.formats.core.importer import ImportResult
+from daemon.formats.core.own_tasks import REMOVED_HERE
 from daemon.formats.core.plan import describe_skipped
 from daemon.formats.jsonl.entity_record import EntityRecord, name_of
 from daemon.formats.jsonl.line_schema import ROSTER_KIND

@@ -6,7 +6,7 @@ attributes of Placet's own, which Taskwarrior keeps as they are.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, tzinfo
 from itertools import groupby
@@ -44,9 +44,9 @@ _NEVER = frozenset(
 )
 
 
-def write(snapshot: Snapshot, zone: tzinfo) -> Iterator[str]:
-    """Yield the file: a JSON list."""
-    tasks = ExportedTasks(snapshot, removed=True)
+def write(snapshot: Snapshot, zone: tzinfo, only: Collection[EntityId] | None = None) -> Iterator[str]:
+    """Yield the file, a JSON list, or `only` some of its tasks."""
+    tasks = ExportedTasks(snapshot, removed=True, only=only)
     before = "[\n"
     for task in tasks:
         yield before + _json_object(_record(task, tasks, zone))

@@ -76,6 +76,9 @@ def import_command(
     and the list of devices is never imported. If a thing is here too, only what the file knows beyond it is
     imported. If both have changed a value, both values stay, as a conflict. Such a file has no history.
 
+    If something of the file is left out, it is named, and the exit status is 8. A task that was made here,
+    exported, and changed elsewhere in a file of Taskwarrior or iCalendar is left out: change it here.
+
     If one line cannot be read, nothing is imported, and each fault is named with its line. With --skip-faulty
     the rest is imported, and the exit status is 8 if anything was faulty. A long file is imported in parts,
     between which other work goes on. If something ends it half-way, the same import again brings the rest.
@@ -91,7 +94,7 @@ def import_command(
         body = {"format": format, "name": _name(file, name), "text": _text(file, encoding)}
         answer = _send_import(body | {key: True for key, is_set in options.items() if is_set})
     output.write_answer(answer, lambda report, display: import_lines(report, dry_run, display), import_rows)
-    return EXIT_PARTLY if answer.json.get("faulty") else EXIT_DONE
+    return EXIT_PARTLY if answer.json.get("faulty") or answer.json.get("skipped") else EXIT_DONE
 
 
 def _format_of(file: str) -> str:

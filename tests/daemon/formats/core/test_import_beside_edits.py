@@ -143,7 +143,7 @@ def test_a_task_that_a_person_removed_stays_removed_and_is_named_only_if_the_fil
     bring(a, GARDEN)
     a.write(lambda tx: tasks.remove(tx, "Beds"))
     before = commits(a)
-    assert bring(a, GARDEN) == ImportResult(unchanged=2)
+    assert bring(a, GARDEN) == ImportResult(unchanged=1, removed=1)
     result = bring(a, GARDEN.replace("[ ] dig", "[x] dig"))
     assert (result.updated, result.unchanged) == (0, 1)
     assert [(skipped.line, skipped.what) for skipped in result.skipped] == [(1, "Beds")]

@@ -169,7 +169,9 @@ def test_a_task_has_the_same_uuid_in_every_export(a: Home, b: Home):
 def test_tasks_of_this_journal_do_not_come_in_again_as_others(a: Home):
     add(a, title="rake")
     result = bring(a, "taskwarrior", export(a, "taskwarrior"))
-    assert (result.tasks, result.updated, [skipped.what for skipped in result.skipped]) == (0, 0, ["rake"])
+    assert result == ImportResult(unchanged=1)
+    result = bring(a, "taskwarrior", export(a, "taskwarrior").replace("rake", "dig"))
+    assert (result.tasks, result.updated, [skipped.what for skipped in result.skipped]) == (0, 0, ["dig"])
     assert "of this journal" in result.skipped[0].why
 
 

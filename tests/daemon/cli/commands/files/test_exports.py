@@ -96,7 +96,9 @@ def test_json_lines_are_sent_as_they_are(
     file = tmp_path / "journal.JSONL"
     file.write_text('{"é": 1}\n', encoding="utf-8")
     result = placet("import", *words, str(file))
-    assert result.out.startswith("✓ Imported 2 tasks, 3 checklist items, 1 note, 4 other things\n")
+    assert result.out.startswith(
+        "✓ Imported 2 tasks, 3 checklist items, 1 note, 4 other things, 1 left out\n"
+    )
     assert (control.requests[-1].target, control.requests[-1].body) == ("/v1/import/jsonl", {"é": 1})
     assert placet("import", *words, str(file), "--dry-run").out.startswith("✓ Would import")
     assert control.requests[-1].target == "/v1/import/jsonl?dry_run=1"
@@ -104,7 +106,7 @@ def test_json_lines_are_sent_as_they_are(
 
 def test_json_lines_come_from_a_pipe_too_and_need_no_name(placet: Placet, control: FakeControl):
     control.answers(IMPORT, examples.IMPORTED)
-    assert placet("import", "jsonl", "-", typed='{"a": 1}\n').status == 0
+    assert placet("import", "jsonl", "-", typed='{"a": 1}\n').status == 8
     assert control.requests[-1].body == {"a": 1}
 
 
@@ -128,7 +130,7 @@ def test_the_ending_of_a_file_tells_its_format(
 ):
     control.answers("POST /v1/import", examples.IMPORTED)
     (tmp_path / name).write_text("x", encoding="utf-8")
-    assert placet("import", "auto", str(tmp_path / name)).status == 0
+    assert placet("import", "auto", str(tmp_path / name)).status == 8
     assert control.asked("POST /v1/import")[-1].body["format"] == format_
 
 

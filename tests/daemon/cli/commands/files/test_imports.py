@@ -22,7 +22,7 @@ def test_a_file_may_be_written_in_another_encoding(
     control.answers("POST /v1/import", examples.IMPORTED)
     file = tmp_path / "todo.txt"
     file.write_bytes(raw)
-    assert placet("import", "todotxt", str(file), "--encoding", encoding).status == 0
+    assert placet("import", "todotxt", str(file), "--encoding", encoding).status == 8
     (sent,) = (request for request in control.requests if request.line == "POST /v1/import")
     assert (sent.body["format"], sent.body["text"]) == ("todotxt", "café\n")
 
@@ -83,7 +83,9 @@ def test_of_many_that_were_skipped_for_one_reason_a_person_gets_the_number(
     control.answers("POST /v1/import", examples.IMPORTED | {"skipped": skipped})
     file = tmp_path / "tasks.json"
     file.write_text("[]")
-    lines = placet("import", "auto", str(file)).out.splitlines()
+    shown = placet("import", "auto", str(file))
+    lines = shown.out.splitlines()
+    assert (shown.status, lines[0].endswith(", 301 left out")) == (8, True)
     assert lines[1:] == [
         "  skipped line 1: Task 1: it began here",
         "  skipped line 2: Task 2: it began here",
