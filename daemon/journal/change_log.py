@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any, NamedTuple
 
+from daemon.journal.fields.imported_provenance import says_something
 from daemon.journal.fields.provenance import AUTHOR_NAMES, as_proposed, author_name, written_ms
 from daemon.journal.fields.schema import (
     BOOKKEEPING_KINDS,
@@ -30,6 +31,7 @@ from store.fold.entity import Entity
 from store.fold.entity_state import DELETED, with_provenance
 from store.queries import field_changes
 from store.queries.decisions import decision_ids_of_task
+from store.queries.field_changes import FieldChange
 from store.sentence import Sentence, sentence, sentence_fields
 from store.snapshot import Snapshot
 from syncproto.commit import DecodedCommit, Operation
@@ -116,6 +118,7 @@ def list_changes(
         else entity_and_descendant_ids(snapshot, find_logged_entity(snapshot, ref)),
         wanted=_operation_filter(snapshot, only._replace(kind=kind), every_kind=ref is not None),
         field=lambda name: only.field is None or _is_called(name, only.field),
+        shown=says_something,
         commits_max=COMMITS_SEARCHED_MAX,
         value_bytes_max=PAGE_BYTES_MAX,
     )
@@ -305,7 +308,7 @@ def small_feed_events(snapshot: Snapshot, after: int) -> list[Event] | None:
     return [words.event(seq, commit, pasts)[0] for seq, commit in received]
 
 
-def present_changes(snapshot: Snapshot, changes: list[field_changes.FieldChange]) -> list[Change]:
+def present_changes(snapshot: Snapshot, changes: list[FieldChange]) -> list[Change]:
     """Show changes that were found elsewhere as the log shows them."""
     words = _Words(snapshot)
     return [words.change(change) for change in changes]
@@ -331,7 +334,7 @@ class _Words:
         self._title = cache(self._read_title)
         self._why = cache(self._read_why)
 
-    def change(self, change: field_changes.FieldChange) -> Change:
+    def change(self, change: FieldChange) -> Change:
         """Show one change."""
         source = change.source
         device = self._names.device_of_replica(source.head.replica)
@@ -391,9 +394,13 @@ class _Words:
         device = self._names.device_of_replica(commit.replica)
         logged = [operation for operation in commit.operations if is_logged_kind(operation.kind)]
         changes, size_bytes = list[Change](), 0
+        repeated = 0
         for change in (
             change for operation in logged for change in pasts.changes_of(seq, received, operation)
         ):
+            if not says_something(change):
+                repeated += 1
+                continue
             size_bytes += (
                 CHANGE_BYTES
                 + field_changes.value_bytes(change.before)
@@ -414,7 +421,7 @@ class _Words:
                 Touched(id_to_text(operation.entity), operation.kind) for operation in commit.operations
             ],
             changes=changes,
-            changes_left_out=sum(len(operation.fields) for operation in logged) - len(changes),
+            changes_left_out=sum(len(operation.fields) for operation in logged) - len(changes) - repeated,
         )
         return event, size_bytes
 

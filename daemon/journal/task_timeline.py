@@ -9,7 +9,12 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from daemon.journal.change_log import COMMITS_SEARCHED_MAX, find_entity_family, present_changes
+from daemon.journal.change_log import (
+    COMMITS_SEARCHED_MAX,
+    find_entity_family,
+    present_changes,
+)
+from daemon.journal.fields.imported_provenance import says_something
 from daemon.journal.fields.schema import is_logged_kind
 from daemon.journal.references.names import shown_name
 from daemon.journal.views.structures import Change
@@ -68,6 +73,7 @@ def task_timeline(snapshot: Snapshot, ref: str, *, before: int | None = None) ->
         before=before,
         entities=family,
         wanted=lambda _received, operation: is_logged_kind(operation.kind),
+        shown=says_something,
         commits_max=COMMITS_SEARCHED_MAX,
         value_bytes_max=VALUE_BYTES_MAX,
     )

@@ -31,7 +31,7 @@ class FieldChange(NamedTuple):
     """One field of one operation. `before` is what its author saw; `seq` is the feed position of its commit.
 
     `agent` is the agent that wrote it, None if a person did. With `left_out` neither value was read, because
-    those before it were long enough.
+    those before it were long enough. `is_repeated`: all that its author saw of the field had the same value.
     """
 
     seq: int
@@ -43,6 +43,7 @@ class FieldChange(NamedTuple):
     after: Value
     agent: EntityId | None
     left_out: bool = False
+    is_repeated: bool = False
 
 
 class ChangePage(NamedTuple):
@@ -70,6 +71,7 @@ def field_changes(
     entities: Collection[EntityId] | None = None,
     wanted: OperationFilter = lambda _received, _operation: True,
     field: Callable[[str], bool] = lambda _field: True,
+    shown: Callable[[FieldChange], bool] = lambda _change: True,
     commits_max: int | None = None,
     value_bytes_max: float = math.inf,
 ) -> ChangePage:
@@ -97,6 +99,7 @@ def field_changes(
             for operation in operations
             if wanted(received, operation)
             for change in pasts.changes_of(seq, received, operation, field)
+            if shown(change)
         ]
         count += len(changes)
         if changes:
@@ -214,14 +217,14 @@ class PreviousValues:
             if self._bytes_left <= 0:
                 yield change._replace(left_out=True)
                 continue
-            before = self._value_before(seq, operation, field)
+            standing = list(self._standing_writes(seq, operation, field)) if operation.base else []
+            best = max(standing, key=lambda earlier: earlier.source.order, default=None)
+            before = None if best is None else best.operation.fields[field]
             self._bytes_left -= value_bytes(before) + value_bytes(after)
-            yield change._replace(before=before, after=after)
-
-    def _value_before(self, seq: int, operation: Operation, field: str) -> Value:
-        standing = self._standing_writes(seq, operation, field) if operation.base else ()
-        best = max(standing, key=lambda earlier: earlier.source.order, default=None)
-        return None if best is None else best.operation.fields[field]
+            is_repeated = bool(standing) and all(
+                earlier.operation.fields[field] == after for earlier in standing
+            )
+            yield change._replace(before=before, after=after, is_repeated=is_repeated)
 
     def _standing_writes(self, seq: int, operation: Operation, field: str) -> Iterator[SourcedOperation]:
         """Yield the writes to a field that stood for the author of an operation at a feed position.

@@ -15,6 +15,7 @@ from daemon.agents.tools import budgets, policy
 from daemon.agents.tools.agent_record import Agent, state_id
 from daemon.agents.tools.model_interface import ChangeView
 from daemon.journal.change_log import present_changes
+from daemon.journal.fields.imported_provenance import says_something
 from daemon.journal.views.structures import Change
 from store.fold.item import clock_from_value
 from store.queries import field_changes
@@ -58,6 +59,7 @@ def unseen_changes_of(snapshot: Snapshot, agent: Agent, zone: tzinfo | None) -> 
         entities=_family(snapshot, task),
         wanted=lambda received, _operation: not covers(heads, received.head, snapshot.log),
         field=lambda field: field not in _NOT_SHOWN,
+        shown=says_something,
     )
     views = [
         _view(change, zone)

@@ -6,8 +6,9 @@ Never takes what a person wrote here, or removed here, for a thing that the file
 from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 
-from daemon.formats.core.import_history import ImportHistory, is_from_import
+from daemon.formats.core.import_history import ImportHistory
 from daemon.formats.core.similarity import TextElement, pair_similar
+from daemon.journal.fields.imported_provenance import is_from_import
 from store.fold.entity import Entity
 from store.snapshot import Snapshot
 from syncproto.codec import Redacted, redaction_of

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 from daemon.formats.core.child_matching import FORMATS_MATCHED_BY_WORDS, match_children
-from daemon.formats.core.import_history import ImportHistory, import_origin, is_from_import
+from daemon.formats.core.import_history import ImportHistory, import_origin
 from daemon.formats.core.line_positions import LinePositions
 from daemon.formats.core.plan import PlannedChecklist, PlannedEntry, PlannedItem, PlannedTask, joined_line
 from daemon.formats.core.round_trip import FORMATS_THAT_RETURN as RETURNING
 from daemon.formats.core.round_trip import ReturnedElements
 from daemon.formats.core.similarity import keys_of
 from daemon.journal.checklist_items import TODOS_TITLE, todos_id
+from daemon.journal.fields.imported_provenance import is_from_import
 from daemon.journal.fields.validation import CLOSED
 from daemon.journal.references.name_registry import KnownNames, NameRegistry
 from daemon.journal.references.names import TASK_LABELS, NamedKind, id_from_name, member_ids

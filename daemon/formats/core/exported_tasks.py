@@ -11,8 +11,9 @@ from functools import cached_property
 from itertools import count
 from uuid import UUID
 
-from daemon.formats.core.import_history import is_from_import, source_changed_ms, source_id_of
+from daemon.formats.core.import_history import source_changed_ms, source_id_of
 from daemon.formats.core.plan import title_line
+from daemon.journal.fields.imported_provenance import is_from_import
 from daemon.journal.fields.placement import position_key
 from daemon.journal.fields.provenance import written_ms
 from daemon.journal.fields.validation import CLOSED

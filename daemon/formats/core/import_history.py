@@ -8,7 +8,7 @@ beside the log for it, so every device answers alike, also one that never saw th
 if the version in effect is not an import's own.
 """
 
-from daemon.journal.fields.imported_provenance import origin_before_export
+from daemon.journal.fields.imported_provenance import is_from_import, origin_before_export
 from daemon.journal.fields.provenance import ORIGIN_AT_KEY, written_ms
 from store.fold.entity import Entity
 from store.fold.field_versions import Provenance
@@ -51,11 +51,6 @@ def source_changed_ms(source: Provenance) -> int:
     """Return when the source of an imported write last changed what it wrote, else when it was written."""
     changed_ms = origin_before_export(source).get(_CHANGED)
     return changed_ms if type(changed_ms) is int else written_ms(source)
-
-
-def is_from_import(source: Provenance) -> bool:
-    """Say whether an import made this write; one of JSON lines did only if the first to write it was one."""
-    return origin_before_export(source).get(_BY) == _IMPORT
 
 
 def import_order_key(source: Provenance) -> tuple[int, int, Head]:

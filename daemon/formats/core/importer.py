@@ -126,7 +126,8 @@ class PlanImport:
             draft.is_removed_here and draft.is_empty and not task.removed
             for task, draft in zip(part, drafts, strict=True)
         )
-        return _result(drafts, wanted, left_out, removed), drafter.catalogue, wanted
+        updated = sum(not draft.is_new and _is_seen(snapshot, draft) for draft in wanted)
+        return _result(drafts, wanted, left_out, removed, updated), drafter.catalogue, wanted
 
 
 class FaultyFile(Refused):
@@ -186,10 +187,13 @@ def _parts(tasks: Iterable[PlannedTask]) -> Iterator[PlanPart]:
 
 
 def _result(
-    drafts: Sequence[TaskDraft], wanted: Sequence[TaskDraft], left_out: tuple[Skipped, ...], removed: int
+    drafts: Sequence[TaskDraft],
+    wanted: Sequence[TaskDraft],
+    left_out: tuple[Skipped, ...],
+    removed: int,
+    updated: int,
 ) -> ImportResult:
     old = [draft for draft in wanted if not draft.is_new]
-    updated = sum(not draft.is_empty for draft in old)
     return ImportResult(
         tasks=len(wanted) - len(old),
         entries=sum(draft.made.get("entry", 0) for draft in wanted),
@@ -198,6 +202,16 @@ def _result(
         unchanged=len(drafts) - len(wanted) - len(left_out) - removed + len(old) - updated,
         skipped=left_out,
         removed=removed,
+    )
+
+
+def _is_seen(snapshot: Snapshot, draft: TaskDraft) -> bool:
+    """Say whether a draft changes what people see: what is so already is written only to be remembered."""
+    writes = filter(None, [draft.task, *draft.children, draft.closing_write])
+    return draft.removes_last or any(
+        entity is None or any(entity.value(name) != value for name, value in write.fields.items())
+        for write in writes
+        for entity in (snapshot.entity(write.entity),)
     )
 
 

@@ -12,7 +12,7 @@ from operator import itemgetter
 
 from msgspec.structs import replace
 
-from daemon.formats.core.import_history import import_order_key, is_from_import
+from daemon.formats.core.import_history import import_order_key
 from daemon.formats.jsonl.known_counters import known_counters
 from daemon.formats.jsonl.line_limits import (
     LineVersions,
@@ -36,6 +36,7 @@ from daemon.formats.jsonl.line_schema import (
 from daemon.journal.fields.imported_provenance import (
     KnownCounters,
     OriginalWrite,
+    is_from_import,
     original_write,
 )
 from daemon.journal.fields.provenance import AUTHOR_NAMES

@@ -10,6 +10,7 @@ import msgspec
 
 from daemon.journal.fields.provenance import ORIGIN_AT_KEY
 from store.fold.field_versions import Provenance
+from store.queries.field_changes import FieldChange
 from syncproto import codec
 from syncproto.codec import Value
 from syncproto.errors import RemoteProtocolError
@@ -144,6 +145,20 @@ def origin_before_export(source: Provenance) -> dict[str, Value]:
     if original is None:
         return {} if source.origin is None or source.origin == TOUCH_ORIGIN else source.origin
     return original.origin or {}
+
+
+def is_from_import(source: Provenance) -> bool:
+    """Say whether an import made this write; one of JSON lines did only if the first to write it was one."""
+    return origin_before_export(source).get("by") == "import"
+
+
+def says_something(change: FieldChange) -> bool:
+    """Say whether a change belongs to the history that people read.
+
+    An import writes a value that the journal already has if its file says it for the first time, so that the
+    next import knows that. To people this changed nothing.
+    """
+    return not (change.is_repeated and is_from_import(change.source))
 
 
 def original_n(source: Provenance) -> int:
