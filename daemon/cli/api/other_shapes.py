@@ -169,6 +169,7 @@ class ImportResultJson(TypedDict, total=False):
     remarks: list[SkippedJson]
     faulty: list[FaultyJson]
     removed: int
+    gone: list[SkippedJson]
 
 
 class AgentMessageJson(TypedDict, total=False):

@@ -54,8 +54,9 @@ def skipped_lines(skipped: Sequence[SkippedJson]) -> Iterator[str]:
 
 
 def remark_lines(report: Mapping[str, Any]) -> Iterator[str]:
-    """Name what was read otherwise than the file means it, then what is left out because it is faulty."""
-    remarks, faulty = report.get("remarks") or (), report.get("faulty") or ()
+    """Name what was read otherwise than meant, what the file no longer has, and what is faulty."""
+    remarks = [*(report.get("remarks") or ()), *(report.get("gone") or ())]
+    faulty = report.get("faulty") or ()
     yield from (_place_words(fields) + _named_words(fields) for fields in remarks[:_SKIPPED_MAX])
     if len(remarks) > _SKIPPED_MAX:
         yield _("and {count} more").format(count=len(remarks) - _SKIPPED_MAX)

@@ -11,7 +11,7 @@ from daemon.formats.core.similarity import TextElement, pair_similar
 from daemon.journal.fields.imported_provenance import is_from_import
 from store.fold.entity import Entity
 from store.snapshot import Snapshot
-from syncproto.codec import Redacted, redaction_of
+from syncproto.codec import Redacted, Value, redaction_of
 from syncproto.ids import EntityId
 
 FORMATS_MATCHED_BY_WORDS = frozenset({"markdown"})
@@ -58,6 +58,26 @@ def last_imported_texts(snapshot: Snapshot, task: EntityId) -> set[str | Redacte
         entity for kind in _WORDS for entity in _children_ever(snapshot, task, kind) if _is_imported(entity)
     )
     return {_words(snapshot, entity) for entity in entities if entity.visible}
+
+
+def open_items_beside(snapshot: Snapshot, task: EntityId, matched: Collection[EntityId]) -> list[str]:
+    """Return the titles of the open items that came from a file and are none of those that it has now."""
+    return [
+        entity.text("title")
+        for entity in _children_ever(snapshot, task, "checklist_item")
+        if entity.id not in matched
+        and entity.visible
+        and _is_imported(entity)
+        and not entity.value("is_checked")
+        and not entity.value("is_archived")
+    ]
+
+
+def archived_as_said(snapshot: Snapshot, item: EntityId, is_archived: bool) -> dict[str, Value]:
+    """Return what a file says of an item's being archived: without the mark it only takes back its own."""
+    entity = snapshot.entity(item)
+    was_said = entity is not None and ImportHistory(snapshot, entity).last_value("is_archived") is True
+    return {"is_archived": is_archived} if is_archived or was_said else {}
 
 
 def _children_ever(snapshot: Snapshot, task: EntityId, kind: str) -> Iterator[Entity]:

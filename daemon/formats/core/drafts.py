@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
-from daemon.formats.core.child_matching import FORMATS_MATCHED_BY_WORDS, match_children
+from daemon.formats.core import child_matching
 from daemon.formats.core.import_history import ImportHistory, import_origin
 from daemon.formats.core.line_positions import LinePositions
 from daemon.formats.core.plan import PlannedChecklist, PlannedEntry, PlannedItem, PlannedTask, joined_line
@@ -87,6 +87,7 @@ class TaskDraft:
     removes_last: bool = False
     removed_ms: int | None = None
     is_removed_here: bool = False
+    gone: list[str] = field(default_factory=list)
 
     @property
     def is_empty(self) -> bool:
@@ -159,7 +160,7 @@ class TaskDrafter:
             "language": task.language,
             "category_id": category,
         }
-        if task.due_moves and entity is not None and not _is_imports_own(entity, "due", "status"):
+        if task.due_moves and entity and not (_is_imports(entity, "due") and _is_imports(entity, "status")):
             # The file may say the same as ever: a day that has passed is no reason to touch a person's word.
             del wanted["due"]
         for name in task.unsaid:
@@ -300,9 +301,10 @@ class _Children:
             if item.key not in identifiers:
                 self._edit_exported_item(item, identifier, places)
                 continue
-            says = {"title": item.title, "is_checked": item.is_checked}
-            field_values = {"checklist_id": identifier, "is_archived": False}
             line = identifiers[item.key]
+            says = {"title": item.title, "is_checked": item.is_checked}
+            says |= child_matching.archived_as_said(self._snapshot, line, item.is_archived)
+            field_values = {"checklist_id": identifier, "is_archived": item.is_archived}
             back = partial(
                 ReturnedElements.matching_titled,
                 owner=identifier,
@@ -390,6 +392,7 @@ class _Children:
             says["title"] = item.title.removeprefix(before) or item.title
         if item.is_checked != now.is_checked:
             says["is_checked"] = item.is_checked
+        says |= {"is_archived": True} if item.is_archived else {}
         self._edit(entity, says)
         if places and entity.value("checklist_id") == checklist:
             places.advance_past(entity.text("position"))
@@ -444,11 +447,14 @@ class _Children:
 
     def _match_ids(self, kind: str, keyed_titles: Sequence[tuple[str, str]]) -> dict[str, EntityId]:
         """Return the ids of items or entries by their keys; reworded ones have those of what they were."""
-        if self._format not in FORMATS_MATCHED_BY_WORDS or self._draft.is_new:
+        if self._format not in child_matching.FORMATS_MATCHED_BY_WORDS or self._draft.is_new:
             return {key: self._derive_id(key) for key, _ in keyed_titles}
         ids = [self._ids_of(key) for key, _ in keyed_titles]
         titles = [(own, words) for own, (_, words) in zip(ids, keyed_titles, strict=True)]
-        matched = match_children(self._snapshot, self._owner, kind, titles, self._exported_ids)
+        matched = child_matching.match_children(self._snapshot, self._owner, kind, titles, self._exported_ids)
+        if kind == "checklist_item" and None in matched:
+            present = {*filter(None, matched), *self._exported_ids}
+            self._draft.gone = child_matching.open_items_beside(self._snapshot, self._owner, present)
         # The last of them is free: those before it may be of things reworded since.
         return {
             key: entity or own[-1] for (key, _), own, entity in zip(keyed_titles, ids, matched, strict=True)
@@ -485,11 +491,6 @@ def _difference(snapshot: Snapshot, entity: Entity | None, wanted: Mapping[str, 
 def _in_file(name: str) -> str:
     """Return a name as formats write it that have no blanks in names."""
     return "_".join(name.split())
-
-
-def _is_imports_own(entity: Entity, *names: str) -> bool:
-    """Report whether an import gave each of these fields the value that is in effect."""
-    return all(_is_imports(entity, name) for name in names)
 
 
 def _is_imports(entity: Entity, name: str) -> bool:

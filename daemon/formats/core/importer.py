@@ -6,13 +6,13 @@ Never writes any part of a plan that has faults, and never holds the one writer 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from daemon.formats.core.drafts import FileLabelIds, TaskDraft, TaskDrafter, imported_task_id
 from daemon.formats.core.import_history import import_origin
 from daemon.formats.core.own_tasks import REMOVED_HERE
-from daemon.formats.core.plan import Faulty, Plan, PlannedTask, Skipped, describe_skipped
+from daemon.formats.core.plan import GONE, Faulty, Plan, PlannedTask, Skipped, describe_skipped
 from daemon.formats.core.task_matching import match_tasks
 from daemon.journal.references.name_registry import KnownNames
 from daemon.refusal import Detail, RefusalCode, Refused
@@ -42,7 +42,8 @@ class ImportResult:
     and `unchanged` the others. (A file of JSON lines names each thing by itself: there all count alike, and
     what was removed counts as unchanged.) `skipped` is what the file says and the journal does not have now;
     `faulty` is left out because it cannot be read, which a person chose to accept. `remarks` say what was
-    read otherwise than the file means it.
+    read otherwise than the file means it. `gone` names what is open here, came from this list, and is in it
+    no more, if there is something new beside it: to the file it may be the same.
     """
 
     tasks: int = 0
@@ -55,6 +56,7 @@ class ImportResult:
     remarks: tuple[Skipped, ...] = ()
     faulty: tuple[Faulty, ...] = ()
     removed: int = 0
+    gone: tuple[Skipped, ...] = ()
 
     def __add__(self, other: ImportResult) -> ImportResult:
         return ImportResult(
@@ -68,6 +70,7 @@ class ImportResult:
             self.remarks + other.remarks,
             self.faulty + other.faulty,
             self.removed + other.removed,
+            self.gone + other.gone,
         )
 
 
@@ -94,6 +97,7 @@ class PlanImport:
             faulty=plan.faulty,
             unchanged=plan.unchanged,
             removed=plan.removed,
+            gone=plan.gone,
         )
 
     def with_matched_tasks(self, snapshot: Snapshot) -> PlanImport:
@@ -127,7 +131,14 @@ class PlanImport:
             for task, draft in zip(part, drafts, strict=True)
         )
         updated = sum(not draft.is_new and _is_seen(snapshot, draft) for draft in wanted)
-        return _result(drafts, wanted, left_out, removed, updated), drafter.catalogue, wanted
+        gone = tuple(
+            describe_skipped(task.line, title, GONE)
+            for task, draft in zip(part, drafts, strict=True)
+            if not draft.is_removed_here
+            for title in draft.gone
+        )
+        result = replace(_result(drafts, wanted, left_out, removed, updated), gone=gone)
+        return result, drafter.catalogue, wanted
 
 
 class FaultyFile(Refused):

@@ -26,6 +26,10 @@ FAULTS_SHOWN_MAX = 100
 
 _CUT = "…"
 _LOOSE = sentence("import-loose-link", "its link to something faulty of the file, which was left out too")
+GONE = sentence(
+    "import-gone-from-file",
+    "no longer in the file, which has something new: if that is the same in other words, remove it here",
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -37,6 +41,7 @@ class PlannedItem:
     title: str
     is_checked: bool
     exported_id: EntityId | None = None
+    is_archived: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +175,8 @@ class Plan:
     which of its tasks are known already is then found by comparing with the journal (`match_tasks`).
     `reread` is set if an export of the format names the ids of this journal, `written_now` if it gives each
     task one. `unchanged` and `removed` count tasks that need nothing more: those of this journal of which the
-    file says what it would say now, and those that were removed here.
+    file says what it would say now, and those that were removed here. `gone` names open tasks of the list
+    that the file no longer has, if it has new ones: it may only call them otherwise.
     """
 
     format: str
@@ -185,6 +191,7 @@ class Plan:
     written_now: WrittenNow | None = None
     unchanged: int = 0
     removed: int = 0
+    gone: tuple[Skipped, ...] = ()
 
 
 def unreadable_plan(format_: str, *faults: ImportFault) -> Plan:

@@ -4,6 +4,7 @@ Never takes one thing for another that only stands in its place: what went out a
 must not become one.
 """
 
+import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -22,6 +23,7 @@ _CLOSEST_MAX = 16
 _AHEAD_MAX = 8
 # How a long text begins tells enough, and keeps what is compared small.
 _CHARS_MAX = 1000
+_WORD = re.compile(r"\w+")
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -67,6 +69,7 @@ def pair_similar(
     pairs |= _same_words(new, text_elements, pairs)
     pairs |= _in_order(new, text_elements, pairs)
     pairs |= _like(new, text_elements, pairs)
+    pairs |= _in_place(new, text_elements, pairs)
     pairs |= by_content(pairs)
     return _as_found_again(new, text_elements, pairs)
 
@@ -166,6 +169,36 @@ def _in_order(
                 for _ in range(skipped + 1):
                     waiting.popleft()
     return pairs_found
+
+
+def _in_place(
+    new: Sequence[TextElement], text_elements: Sequence[TextElement], pairs: Mapping[int, int]
+) -> dict[int, int]:
+    """Pair what only gained or lost words where a gap has as many new things as went out of it.
+
+    Likeness in letters does not tell "Sweep" and "Sweep the floor" from "Call Ann" and "Call Ben".
+    """
+    paired = set(pairs.values())
+    fresh = _group_by_predecessor((index, pairs.get(index)) for index in range(len(new)))
+    missing = _group_by_predecessor((n, n if n in paired else None) for n in range(len(text_elements)))
+    return {
+        index: place
+        for anchor, indexes in fresh.items()
+        if len(indexes) == len(places := missing.get(anchor, ()))
+        for index, place in zip(indexes, places, strict=True)
+        if _has_words_of(new[index], text_elements[place])
+    }
+
+
+def _has_words_of(text_element: TextElement, other: TextElement) -> bool:
+    """Say whether each word of one is in the other; a time that differs tells them apart."""
+    if not isinstance(text_element.words, str) or not isinstance(other.words, str):
+        return False
+    mine, theirs = (
+        Counter(_WORD.findall(words[:_CHARS_MAX].casefold())) for words in (text_element.words, other.words)
+    )
+    same_time = None in (text_element.made_ms, other.made_ms) or text_element.made_ms == other.made_ms
+    return same_time and bool(mine and theirs) and (mine <= theirs or theirs <= mine)
 
 
 def _group_by_predecessor(places: Iterable[tuple[int, int | None]]) -> dict[int | None, list[int]]:

@@ -5,7 +5,7 @@ what is new in it must not become one.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -13,8 +13,9 @@ from daemon.formats.core import child_matching
 from daemon.formats.core.exported_ids import exported_keys, exported_tasks
 from daemon.formats.core.import_history import ImportHistory, source_id_of
 from daemon.formats.core.own_tasks import MatchedPlan, without_own_tasks
-from daemon.formats.core.plan import Plan, PlannedChecklist, PlannedTask
+from daemon.formats.core.plan import GONE, Plan, PlannedChecklist, PlannedTask, Skipped, describe_skipped
 from daemon.formats.core.similarity import TextElement, keys_of, pair_similar
+from daemon.journal.fields.validation import CLOSED
 from store.fold.entity import Entity
 from store.snapshot import Snapshot
 from syncproto.codec import Redacted
@@ -81,7 +82,16 @@ def _match_list(snapshot: Snapshot, plan: Plan, list_key: str) -> MatchedPlan:
     taken = {*(match.key for match in candidates), *keys.values()}
     keys |= _keys_by_likeness(snapshot, plan.format, rest, left, taken)
     tasks = (_under(exported.get(index, task), keys) for index, task in enumerate(plan.tasks))
-    return MatchedPlan(replace(plan, tasks=tuple(tasks)), ids)
+    in_file = set(keys.values())
+    gone = [match.id for match in left if match.key not in in_file] if in_file - ids.keys() else []
+    return MatchedPlan(replace(plan, tasks=tuple(tasks), gone=tuple(_open_tasks(snapshot, gone))), ids)
+
+
+def _open_tasks(snapshot: Snapshot, ids: Iterable[EntityId]) -> Iterator[Skipped]:
+    for identifier in ids:
+        task = snapshot.entity(identifier)
+        if task is not None and task.visible and task.value("status") not in CLOSED:
+            yield describe_skipped(None, task.text("title"), GONE)
 
 
 def _keys_by_likeness(

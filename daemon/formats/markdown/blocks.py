@@ -27,6 +27,7 @@ _FRONT_MATTER = re.compile(
     r"[ \t]*[\w-]+:.*\n(?:(?!---|\.\.\.).*\n){0,200}"
     r"(?:---|\.\.\.)[ \t]*(?:\n|$)"
 )
+_PROPERTY = re.compile(r"(?:SCHEDULED|DEADLINE|CLOSED): [<\[]|:[A-Z_-]+:\s*$|[\w.-]+:: ")
 _WORD = re.compile(r"\w")
 
 
@@ -172,9 +173,12 @@ class _Walk:
         """Take a paragraph or a heading: the title of the list item that waits for one, or itself."""
         if self._items and self._items[-1] is None:
             content, entity = split_id(content)
+            content, properties, count = _split_properties(content)
             self.found.append(ListItem(first + 1, self._parents(), content, entity))
             # It becomes a parent of all text beneath it: there the cut title is enough.
             self._items[-1] = cut_title(content)
+            if properties:
+                self.found.append(Prose(first + 1 + count, self._parents(), properties))
         elif token.type == "heading_open" and not self._items:
             content, entity = split_id(content)
             self.found.append(Heading(first + 1, int(token.tag[1:]), content, entity))
@@ -194,6 +198,16 @@ class _Walk:
 
     def _mark(self, first: int, end: int) -> None:
         self._seen[first:end] = [True] * (end - first)
+
+
+def _split_properties(item: str) -> tuple[str, str, int]:
+    """Return the text of a list item, the lines of properties behind it, and on which line they begin.
+
+    An outline of Logseq or Org mode has them there: `SCHEDULED: <…>`, `:LOGBOOK:`, `id:: …`.
+    """
+    lines = item.split("\n")
+    count = next((n for n in range(1, len(lines)) if _PROPERTY.match(lines[n].lstrip())), len(lines))
+    return "\n".join(lines[:count]), "\n".join(lines[count:]), count
 
 
 def _closes(token: Token, opening: Token) -> bool:

@@ -39,6 +39,9 @@ FORMAT = "markdown"
 
 _UNNAMED = "Imported list"
 CHECKBOX = re.compile(r"\[([ xX])\](?:\s+|$)")
+_CANCELLED = re.compile(r"\[-\]\s+")
+# As outlines of Logseq and Org mode write it in front of a line that has no box.
+_DONE = re.compile(r"DONE\s")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _PARENT_CHARS_MIN = 12
 _KEY_CHARS_MAX = 200
@@ -147,12 +150,17 @@ class _Section:
         is_checked, text = _split_box(line)
         if not text:
             return
+        cancelled = _CANCELLED.match(line.lstrip())
+        if cancelled:
+            text = text[len("[-] ") :]
+        elif _DONE.match(line.lstrip()):
+            is_checked = True
         path = [_split_box(parent)[1] for parent in parents]
         title = _under([unescape_markup(parent) for parent in path], unescape_markup(text))
         if not fits_title(title):
             self._keep(text)
         key = self.key_of("item", "\n".join([*path, text]))
-        self._items.append(PlannedItem(key, cut_title(title), is_checked, entity))
+        self._items.append(PlannedItem(key, cut_title(title), is_checked, entity, bool(cancelled)))
 
     def _keep(self, text: str, parents: Sequence[str] = (), entity: EntityId | None = None) -> None:
         if parents:

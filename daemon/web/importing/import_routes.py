@@ -190,7 +190,7 @@ def _result_fields(result: ImportResult) -> dict[str, Any]:
         "counts": counts_words(fields),
         "skipped": lines[:LINES_MAX],
         "left_out": max(0, len(lines) - LINES_MAX),
-        "has_remarks": bool(result.remarks),
+        "has_remarks": bool(result.remarks or result.gone),
     }
 
 

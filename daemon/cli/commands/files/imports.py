@@ -77,7 +77,8 @@ def import_command(
     imported. If both have changed a value, both values stay, as a conflict. Such a file has no history.
 
     If something of the file is left out, it is named, and the exit status is 8. A task that was made here,
-    exported, and changed elsewhere in a file of Taskwarrior or iCalendar is left out: change it here.
+    exported, and changed elsewhere in a file of Taskwarrior or iCalendar is left out: change it here. It is 8
+    too if something open is no longer in a list that has new things: they may be the same in other words.
 
     If one line cannot be read, nothing is imported, and each fault is named with its line. With --skip-faulty
     the rest is imported, and the exit status is 8 if anything was faulty. A long file is imported in parts,
@@ -94,7 +95,8 @@ def import_command(
         body = {"format": format, "name": _name(file, name), "text": _text(file, encoding)}
         answer = _send_import(body | {key: True for key, is_set in options.items() if is_set})
     output.write_answer(answer, lambda report, display: import_lines(report, dry_run, display), import_rows)
-    return EXIT_PARTLY if answer.json.get("faulty") or answer.json.get("skipped") else EXIT_DONE
+    is_partial = any(answer.json.get(name) for name in ("faulty", "skipped", "gone"))
+    return EXIT_PARTLY if is_partial else EXIT_DONE
 
 
 def _format_of(file: str) -> str:

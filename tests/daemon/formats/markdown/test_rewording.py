@@ -4,6 +4,7 @@ Never goes below the use cases: files are edited and imported, as a person would
 """
 
 from collections import Counter
+from dataclasses import replace
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -86,7 +87,9 @@ def test_a_section_that_gave_way_to_another_is_two_tasks(a: Home) -> None:
     bring(a, GARDEN)
     start = GARDEN.index("# Repair")
     after = GARDEN[:start] + "# Visit grandmother\n\n- [ ] Bake a cake\n"
-    assert bring(a, after) == ImportResult(tasks=1, checklist_items=1, unchanged=1)
+    result = bring(a, after)
+    assert replace(result, gone=()) == ImportResult(tasks=1, checklist_items=1, unchanged=1)
+    assert [gone.what for gone in result.gone] == ["Repair the fence"]
     assert [task.title for task in stored_tasks(a)] == [
         "Order the seeds",
         "Repair the fence",
@@ -109,7 +112,9 @@ def test_a_reworded_item_keeps_its_tick_and_its_place(a: Home) -> None:
 def test_an_item_that_gave_way_to_another_unlike_it_is_two_items(a: Home) -> None:
     bring(a, GARDEN)
     after = GARDEN.replace("Ask the neighbours for beans", "Sharpen both spades")
-    assert bring(a, after) == ImportResult(checklist_items=1, updated=1, unchanged=1)
+    result = bring(a, after)
+    assert replace(result, gone=()) == ImportResult(checklist_items=1, updated=1, unchanged=1)
+    assert [gone.what for gone in result.gone] == ["Ask the neighbours for beans"]
     assert texts(stored_tasks(a)[0]) == [
         "Look for the old catalogue",
         "Sharpen both spades",

@@ -94,3 +94,13 @@ def test_nothing_to_import_is_said_alike_of_a_file_and_of_standard_input(placet:
     assert (read.status, piped.status) == (2, 2)
     assert read.err.replace(str(file), "standard input") == piped.err
     assert "standard input is empty" in piped.err
+
+
+def test_what_a_list_no_longer_has_is_named_and_told_by_the_exit_status(
+    placet: Placet, control: FakeControl, tmp_path: Path
+):
+    gone = {"line": 1, "what": "mail Kim", "why": "gone from the file"}
+    control.answers("POST /v1/import", examples.IMPORTED | {"skipped": [], "gone": [gone]})
+    (tmp_path / "list.md").write_text("# One\n")
+    result = placet("import", "markdown", str(tmp_path / "list.md"))
+    assert (result.status, result.out.splitlines()[1:]) == (8, ["  line 1: mail Kim: gone from the file"])
