@@ -35,6 +35,7 @@ _LINE_BYTES_MAX: Final = 1 << 24
 _HTTP_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 # A stream that ends at once must not make this process spin.
 _BETWEEN_STREAMS_S: Final = 0.5
+_SEEN_CHARS: Final = 20
 
 
 class ApiAnswer(NamedTuple):
@@ -168,7 +169,7 @@ def send_once(
     method: str, path: str, body: Mapping[str, object], wait_s: float = ANSWER_TIMEOUT_S
 ) -> ApiAnswer:
     """Change something, once, even if the answer is lost on the way; raises `CommandError`."""
-    text = json.dumps(body).encode()
+    text = _utf_8(json.dumps(body, ensure_ascii=False))
     headers = {"Content-Type": "application/json", "Idempotency-Key": os.urandom(16).hex()}  # noqa: TID251 - any would do
     try:
         return _ask(method, path, text, headers, wait_s)
@@ -350,7 +351,20 @@ def percent_encode(text: str) -> str:
     """Percent-encode `text` for one segment of a path, or one value of a query (RFC 3986)."""
     if text.isascii() and text.isalnum():
         return text
-    return "".join(map(_quoted_byte, text.encode("utf-8", "surrogateescape")))
+    return "".join(map(_quoted_byte, _utf_8(text)))
+
+
+def _utf_8(text: str) -> bytes:
+    """Encode what was typed; a script can pass bytes that are no UTF-8. Raises `CommandError`."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        around = text[max(0, error.start - _SEEN_CHARS) : error.end + _SEEN_CHARS]
+        raise CommandError(
+            "usage",
+            _("not UTF-8: {text}").format(text=around.encode(errors="replace").decode()),
+            _("type it anew in a terminal that is set to UTF-8"),
+        ) from error
 
 
 def _quoted_byte(byte: int) -> str:

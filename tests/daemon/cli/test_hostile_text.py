@@ -3,6 +3,8 @@
 Never starts a daemon: answers are scripted.
 """
 
+import os
+
 import pytest
 
 from tests.daemon.cli import examples
@@ -157,3 +159,26 @@ def test_no_text_from_elsewhere_can_drive_the_terminal(form: list[str], placet: 
         hidden = {letter for letter in text if not letter.isprintable()} - {"\n", "\t"}
         assert not hidden, (words, hidden)
         assert not any(line.startswith("placet: all is well") for line in text.splitlines()), words
+
+
+def test_words_that_are_not_utf_8_are_named_and_never_sent(placet: Placet, control: FakeControl):
+    bad = os.fsdecode(b"caf\xe9")
+    wrong = []
+    for words in (
+        ["add", bad],
+        ["add", "a", "--label", bad],
+        ["show", bad],
+        ["list", "--label", bad],
+        ["search", bad],
+        ["note", "a", bad],
+        ["done", bad],
+        ["task", "edit", "a", "--title", bad],
+        ["check", "add", "a", bad],
+        ["undo", bad],
+        ["config", "set", "device.name", bad],
+    ):
+        sent = len(control.requests)
+        result = placet(*words)
+        if result.status != 2 or "not UTF-8" not in result.err or len(control.requests) > sent + 1:
+            wrong.append((words[:2], result, control.requests[sent:]))
+    assert wrong == []
