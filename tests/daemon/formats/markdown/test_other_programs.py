@@ -68,7 +68,7 @@ def bring_list(home: Home, text: str) -> ImportResult:
 
 
 def test_each_kind_of_line_is_what_its_program_means(fleet: Fleet):
-    wrong = []
+    wrong: list[tuple[str, object]] = []
     for line, wanted in LINES.items():
         home = fleet.home(f"device {len(fleet.homes)}")
         bring_list(home, f"# Move\n\n{line}\n")
