@@ -36,8 +36,8 @@ _SIGN_IN_A_PART: Final = re.compile(r"\s*[,;]|.*\d\s*;|.*\d\s*,\s*[^\W\d_]")
 
 
 @cache
-def _all_languages() -> LengthWordTable:
-    """Join the words of all languages, on the first length that is read."""
+def lengths_of_all_languages() -> LengthWordTable:
+    """Return the words of all languages joined, on the first length that is read."""
     spoken = [date_words(language) for language in LANGUAGES]
     amounts = {
         typed: minutes
@@ -53,6 +53,7 @@ def _all_languages() -> LengthWordTable:
         amounts=amounts,
         fractions={phrase: part for words in spoken for phrase, part in fractions_of(words).items()},
         joiners=all_spellings(word for words in spoken for word in words.length.joiners),
+        vague=all_spellings(phrase for words in spoken for phrase in words.length.vague),
         unread=frozenset[str]().union(*map(unread_units, spoken)),
     )
 
@@ -86,8 +87,8 @@ def parse_named_length(words: str) -> int | None:
     text = _readable_text(words)
     if text is None:
         return None
-    if text in _all_languages().amounts:
-        return _all_languages().amounts[text]
+    if text in lengths_of_all_languages().amounts:
+        return lengths_of_all_languages().amounts[text]
     has_figure, has_letter = (any(map(test, text)) for test in (str.isdigit, str.isalpha))
     minutes = _minutes(text) if has_figure and has_letter else None
     return minutes if minutes is not None and minutes > 0 else None
@@ -115,5 +116,5 @@ def _minutes(text: str) -> int | None:
         return round(float(iso[1] or 0) * HOUR_MINUTES) + int(iso[2] or 0)
     if text.isdecimal():
         return int(text)
-    length = length_at(text, 0, _all_languages())
+    length = length_at(text, 0, lengths_of_all_languages())
     return round(length.minutes) if length is not None and length.end == len(text) else None

@@ -57,10 +57,11 @@ T = TypeVar("T", date, datetime)
 
 
 class _Reference(NamedTuple):
-    """The day to count from, and whether a day without a direction, such as a weekday, is in the past."""
+    """The day to count from, whether a day without a direction is in the past, and the rules left out."""
 
     today: date
     in_past: bool
+    without: Container[DayRule] = ()
 
 
 def parse_due_day(words: str, today: date, language: str) -> date | None:
@@ -94,9 +95,7 @@ def day_readings(
     A rule in `without` does not count: what only it could read means no day.
     """
     text, spoken = normalized_words(words[:_CHARS_MAX]), date_language(language)
-    if any(rule in without and pattern.fullmatch(text) for rule, pattern in _patterns(spoken)):
-        return frozenset()
-    return frozenset(_days(text, spoken, _Reference(today, in_past=False)))
+    return frozenset(_days(text, spoken, _Reference(today, in_past=False, without=without)))
 
 
 def parse_moment(
@@ -209,7 +208,7 @@ def _days(text: str, language: DateLanguage, reference: _Reference) -> set[date]
 def _plain_days(text: str, language: DateLanguage, reference: _Reference) -> set[date]:
     days = set(_numeric(text, language, reference))
     for rule, pattern in _patterns(language):
-        if match := pattern.fullmatch(text):
+        if rule not in reference.without and (match := pattern.fullmatch(text)):
             days |= _DAYS_OF[rule](match, language, reference)
     return days
 

@@ -15,6 +15,7 @@ from daemon.dates.vocabulary import DateWords
 
 HOUR_MINUTES: Final = 60
 WORKDAY_MINUTES: Final = 480
+_TEN: Final = 10
 _SIGNS: Final = {"½": 0.5, "¼": 0.25, "¾": 0.75}
 _FIGURES: Final = (
     r"\d{1,4}:[0-5]\d|(?:\d{1,4}\s+)?[1-9]/[2-9](?![\d/])"
@@ -71,6 +72,11 @@ class LengthWordTable:
         # "An hour and a half day" has no half hour.
         return re.compile(rf"(?:{whole}|{some}){late}(?!\s+(?:{self._any_unit})(?!\w))")
 
+    @cached_property
+    def beginning(self) -> re.Pattern[str]:
+        """Return the pattern of a place in a text at which a length begins."""
+        return re.compile(rf"(?<![\w.,:/-])(?={self.part.pattern})")
+
     @property
     def _between_ends(self) -> str:
         return rf"-|–|(?<!\w)(?:{words_pattern(self.range_words)})\b"
@@ -100,7 +106,9 @@ class LengthWordTable:
         end = rf"(?:{self._between_ends})\s*{self._number}(?:[\s.,;!]|$)" if self.range_words else r"(?!)"
         vague = rf"(?:{words_pattern(self.vague)})(?!\w)"
         whole = rf"(?:{words_pattern((*self.amounts, *self.fractions))})(?!\w)"
-        return re.compile(rf"{join}(?:{some}|{whole})|\s*(?:{end}|{vague})|\s*/\s*\w")
+        # "Une heure trente": a number in letters without its unit.
+        bare = words_pattern(word for word, number in self.numbers.items() if number >= _TEN)
+        return re.compile(rf"{join}(?:{some}|{whole})|\s*(?:{end}|{vague})|\s*/\s*\w|\s+(?:{bare})(?!\w)")
 
 
 class Length(NamedTuple):
@@ -174,6 +182,14 @@ def length_at(text: str, start: int, table: LengthWordTable) -> Length | None:
     if length is None or table.goes_on.match(text, length.end):
         return None
     return length if _DIGIT.match(text, length.end) is None or _is_new_sentence(text, length.end) else None
+
+
+def end_of_length(text: str, start: int, table: LengthWordTable) -> int:
+    """Return where that ends which belongs to a length that is not read; it begins at `start`."""
+    part = table.part.match(text, start)
+    end = part.end() if part else start + 1
+    more = table.goes_on.match(text, end)
+    return more.end() if more else end
 
 
 def _is_new_sentence(text: str, end: int) -> bool:

@@ -1,20 +1,25 @@
 """Days and lengths of time that stand somewhere in a text, whatever the text says of them.
 
-Never reads what can mean two days, and never more of a text than a bounded number of its words.
+Never reads a part of a phrase, such as the Monday of "Monday week", and never more of a text than a bounded
+number of its words.
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import date
 from functools import cache
 from typing import Final
 
 from daemon.dates import grammar
 from daemon.dates.date_language import date_language
+from daemon.dates.durations import lengths_of_all_languages
+from daemon.dates.length_grammar import end_of_length, length_at
 from daemon.dates.spelling import normalized_words
+from daemon.dates.whole_days import end_of_phrase, folded_text, is_led_elsewhere
 
-_SPAN_WORDS_MAX: Final = 4
-_SPANS_MAX: Final = 2000
+_SPAN_WORDS_MAX: Final = 5
+_PLACES_MAX: Final = 500
+_REST_CHARS_MAX: Final = 60
 _SIGNS: Final = ".,:\"'„“”«»–-"
 _TOKEN: Final = re.compile(r"[^\s()!?;]+")
 
@@ -25,7 +30,8 @@ def days_mentioned(text: str, today: date, languages: Collection[str]) -> dict[s
     Words that can mean several days in one language, or in two of the languages, mean none.
     """
     days: dict[str, date] = {}
-    for words in time_words_in(text, languages):
+    phrases = (words for language in languages for words, _ in day_phrases_in(text, today, language))
+    for words in dict.fromkeys(phrases):
         readings = {day for language in languages for day in grammar.day_readings(words, today, language)}
         if len(readings) == 1:
             days[words] = readings.pop()
@@ -36,25 +42,75 @@ def days_mentioned(text: str, today: date, languages: Collection[str]) -> dict[s
     }
 
 
-def time_words_in(text: str, languages: Collection[str]) -> Iterator[str]:
-    """Yield the words of a text, some at a time, that have a number or a word for days or lengths of time."""
-    time_words = frozenset[str]().union(*(_time_words(language) for language in languages))
-    count = 0
+def day_phrases_in(text: str, today: date, language: str) -> Iterator[tuple[str, frozenset[date]]]:
+    """Yield the words of a text that mean a day in a language, the longest at each place, with these days.
+
+    What goes on with a day and is not understood is passed over with it.
+    """
+    places_left = _PLACES_MAX
     for line in text.splitlines():
-        tokens = [token.group() for token in _TOKEN.finditer(line)]
-        telling = [
-            any(sign.isdigit() for sign in token)
-            or not time_words.isdisjoint(normalized_words(token.strip(_SIGNS)).split())
-            for token in tokens
-        ]
-        for start in range(len(tokens)):
-            for end in range(start + 1, min(start + _SPAN_WORDS_MAX, len(tokens)) + 1):
-                if not any(telling[start:end]):
-                    continue
-                count += 1
-                if count > _SPANS_MAX:
-                    return
-                yield " ".join(tokens[start:end]).strip(_SIGNS)
+        tokens = _tokens(line)
+        telling = [_tells(line[start:end], _time_words(language)) for start, end in tokens]
+        position = 0
+        for index, (start, _) in enumerate(tokens):
+            if start < position or not any(telling[index : index + _SPAN_WORDS_MAX]):
+                continue
+            places_left -= 1
+            if places_left < 0:
+                return
+            ends = [end for _, end in tokens[index : index + _SPAN_WORDS_MAX]]
+            if phrase := _longest_day(line, start, ends, today, language):
+                end, days = phrase
+                more = _end_of_more(line, start, end, language)
+                position = max(more, end)
+                if not more and not is_led_elsewhere(
+                    folded_text(line[max(start - _REST_CHARS_MAX, 0) : start]), language
+                ):
+                    yield line[start:end], days
+
+
+def _longest_day(
+    line: str, start: int, ends: Sequence[int], today: date, language: str
+) -> tuple[int, frozenset[date]] | None:
+    """Return where the longest words end that mean a day, and the days."""
+    for end in reversed(ends):
+        if days := grammar.day_readings(line[start:end], today, language):
+            return end, days
+    return None
+
+
+def _end_of_more(line: str, start: int, end: int, language: str) -> int:
+    """Return where that ends with which the words of a day go on; 0 if they are the whole."""
+    is_named = not any(sign.isdigit() for sign in line[start:end])
+    more = end_of_phrase(folded_text(line[end : end + _REST_CHARS_MAX]), language, is_named=is_named)
+    return more and end + more
+
+
+def lengths_in(text: str) -> Iterator[int]:
+    """Yield the lengths of time in a text, in minutes, each with all its parts. A bare number is none."""
+    table = lengths_of_all_languages()
+    for line in folded_text(text).splitlines():
+        position, places_left = 0, _PLACES_MAX
+        while places_left and (match := table.beginning.search(line, position)):
+            length = length_at(line, match.start(), table)
+            if length is not None:
+                yield round(length.minutes)
+            position = end_of_length(line, match.start(), table) if length is None else length.end
+            places_left -= 1
+
+
+def _tokens(line: str) -> list[tuple[int, int]]:
+    """Return where the words of a line begin and end, without the signs around them."""
+    spans = ((match.start(), match.group()) for match in _TOKEN.finditer(line))
+    return [
+        (start + len(token) - len(token.lstrip(_SIGNS)), start + len(token.rstrip(_SIGNS)))
+        for start, token in spans
+        if token.strip(_SIGNS)
+    ]
+
+
+def _tells(token: str, time_words: frozenset[str]) -> bool:
+    return any(map(str.isdigit, token)) or not time_words.isdisjoint(normalized_words(token).split())
 
 
 def has_time_words(text: str, languages: Collection[str]) -> bool:

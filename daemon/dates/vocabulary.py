@@ -84,7 +84,9 @@ class DateWords(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     {month}, {day} and {year}. `units_of_days` are further words for units
     that count only in a day or a time, and not in a length of time. `weeks_in_days` are pairs: a number of
     days that people also say for whole weeks, and the days in these, as 15 and 14 for "quinze jours".
-    `hanging` are words with which no title ends: what follows one belongs to it.
+    `hanging` are words with which no title ends: what follows one belongs to it. `day_links` may stand
+    between a day and another day, month or unit of the same phrase. `day_moved_by` makes another day of the
+    one before it, `day_moved_behind` of the one behind it.
     """
 
     language: str
@@ -102,6 +104,9 @@ class DateWords(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     numbers: dict[str, int]
     rules: dict[DayRule, tuple[str, ...]]
     length: LengthWords
+    day_links: tuple[str, ...]
+    day_moved_by: tuple[str, ...]
+    day_moved_behind: tuple[str, ...]
     units_of_days: UnitWords = UnitWords()
     hanging: tuple[str, ...] = ()
 

@@ -3,6 +3,7 @@
 Never blocks a proposal, and never stores or trusts a word of it: each device reads its own notes anew.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, tzinfo
@@ -29,9 +30,8 @@ from daemon.agents.tools.table import (
     SET_TASK_STATUS,
     UPDATE_CHECKLIST_ITEM,
 )
-from daemon.dates import durations, grammar
-from daemon.dates.mentions import time_words_in
-from daemon.refusal import Refused
+from daemon.dates import grammar
+from daemon.dates.mentions import day_phrases_in, lengths_in
 from daemon.text_comparison import comparison_key
 from daemon.timestamps import iso_utc
 from store.snapshot import Snapshot
@@ -44,6 +44,7 @@ CALL_CHARS_MAX: Final = 60_000
 """How much is read for one list of proposals; of tasks beyond that nothing is said."""
 _MENTION_SHARE = 0.6
 _WORD_CHARS_MIN = 3
+_CLOCK: Final = re.compile(r"(?<![\d:])(\d{1,4}):([0-5]\d)(?![\d:])", re.ASCII)
 
 # The fields of `NoteFindings` by the tool that sets the same, with the argument that has the value.
 _VALUES: Final = {
@@ -192,40 +193,22 @@ def _mentions(reading: NoteReading, field: str, proposed: str) -> bool:
     if field == "due":
         day = grammar.date_or_none(*map(int, proposed.split("-"))) if proposed.count("-") == 2 else None
         return day is not None and day in _days_in(reading.note, reading.tables)
-    return (
-        field == "minutes"
-        and proposed.isdigit()
-        and int(proposed) in _lengths_in(reading.note.text, reading.tables)
-    )
+    return field == "minutes" and proposed.isdigit() and int(proposed) in _lengths_in(reading.note.text)
 
 
 @lru_cache(maxsize=512)
 def _days_in(note: EntryView, tables: tuple[CueTable, ...]) -> frozenset[date]:
     """Return each day that some words of a note mean, if they can mean no other."""
-    today, days = note.written_at.date(), set[date]()
-    for span in time_words_in(note.text, _languages(tables)):
-        for table in tables:
-            meant = grammar.day_readings(span, today, table.language)
-            if len(meant) == 1:
-                days |= meant
-    return frozenset(days)
+    today = note.written_at.date()
+    phrases = (days for table in tables for _, days in day_phrases_in(note.text, today, table.language))
+    return frozenset(next(iter(days)) for days in phrases if len(days) == 1)
 
 
 @lru_cache(maxsize=512)
-def _lengths_in(text: str, tables: tuple[CueTable, ...]) -> frozenset[int]:
-    """Return each length of time in a text, in minutes; a bare number is none."""
-    lengths = set[int]()
-    for span in time_words_in(text, _languages(tables)):
-        if any(sign.isalpha() or sign == ":" for sign in span):
-            try:
-                lengths.add(durations.parse_minutes(span) or 0)
-            except Refused:
-                continue
-    return frozenset(lengths)
-
-
-def _languages(tables: tuple[CueTable, ...]) -> tuple[str, ...]:
-    return tuple(table.language for table in tables)
+def _lengths_in(text: str) -> frozenset[int]:
+    """Return each length of time in a text, in minutes; "1:30" is one, a bare number is none."""
+    clocks = (int(hours) * 60 + int(minutes) for hours, minutes in _CLOCK.findall(text))
+    return frozenset((*lengths_in(text), *clocks))
 
 
 # -- items --------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from daemon.agents.models.rules.lexicon.cue_table import CueTable
-from daemon.agents.models.rules.lexicon.plain_text import to_plain
+from daemon.agents.models.rules.lexicon.plain_text import phrase_pattern, to_plain
 from daemon.agents.models.rules.speakers import spoken_lines
 
 NOTE_CHARS_MAX = 32 * 1024
@@ -27,6 +27,7 @@ _ORDINAL = re.compile(r"\d{1,2}(?:\.\d{1,2})?$")
 _ENDS_IN_UNIT = re.compile(r"\d\s?[a-z]{1,3}$")
 _MINUTES = re.compile(r"\.\s?\d{1,2}\s?(?:m|mn|mins?)\b")
 _PART = re.compile(r"[,;:()—–✓✔✅☑]|\s-\s")
+_UP_TO_STOP = re.compile(r"[^;:()—–]*")
 _WORD = re.compile(r"(?:qu|jusqu|lorsqu|quelqu|[cdjlmnst])'(?=\w)|[^\W_]+(?:['-][^\W_]+)*")
 _SAID = re.compile(r"\"[^\"]{1,300}\"|“[^“”]{1,300}”|«[^«»]{1,300}»|„[^„“”\"]{1,300}[“”\"]")
 
@@ -194,5 +195,24 @@ def is_asserted_now(clause: Clause, index: int, cues: CueTable) -> bool:
 
 def is_asserted(clause: Clause, index: int, cues: CueTable) -> bool:
     """Return whether the words at a position are neither denied nor conditional nor asked."""
-    taken_back = cues.negations | cues.conditions
-    return not clause.is_question and not taken_back.intersection(words_before(clause.unquoted, index, cues))
+    taken_back = (cues.negations | cues.conditions).intersection(words_before(clause.unquoted, index, cues))
+    begins = _opening_pattern(cues).match(clause.unquoted)
+    return not (clause.is_question or taken_back or (begins and _leads_condition(clause, begins.end(), cues)))
+
+
+def is_unconditional(clause: Clause, index: int, cues: CueTable) -> bool:
+    """Return whether no condition follows a place in a sentence: "by Friday, if Mia joins"."""
+    behind = _UP_TO_STOP.match(clause.unquoted, index)
+    lead = phrase_pattern(cues.condition_leads).search(clause.unquoted, *behind.span()) if behind else None
+    return lead is None or not _leads_condition(clause, lead.start(), cues)
+
+
+def _leads_condition(clause: Clause, index: int, cues: CueTable) -> bool:
+    """Return whether a condition begins at a place, and no courtesy such as "if possible"."""
+    lead = phrase_pattern(cues.condition_leads).match(clause.unquoted, index)
+    return lead is not None and phrase_pattern(cues.no_conditions).match(clause.unquoted, index) is None
+
+
+@lru_cache(maxsize=16)
+def _opening_pattern(cues: CueTable) -> re.Pattern[str]:
+    return re.compile(rf"\W*(?:(?:{'|'.join(sorted(cues.segment_words))})\s+)?")

@@ -15,6 +15,7 @@ from daemon.agents.models.rules.clauses import (
     MATCHES_MAX,
     Clause,
     is_asserted_now,
+    is_unconditional,
     words_after,
     words_before,
     words_in,
@@ -24,6 +25,7 @@ from daemon.agents.models.rules.lexicon.plain_text import phrase_pattern, plain_
 from daemon.dates import grammar
 from daemon.dates.date_language import date_language
 from daemon.dates.vocabulary import DayRule, date_words
+from daemon.dates.whole_days import end_of_phrase
 
 YEARS_AHEAD_MAX = 10
 FILLERS_MAX = 5
@@ -112,6 +114,8 @@ def _is_deadline(clause: Clause, match: re.Match[str], cues: CueTable) -> bool:
     """Return whether a cue means a deadline, and not a stretch of time or an absence."""
     led = words_before(clause.unquoted, match.start(), cues)
     following = words_after(clause.unquoted, match.end(), cues)
+    if not is_unconditional(clause, match.end(), cues):
+        return False
     # "Monday in a week" is a day that its cue moves.
     is_within = phrase_pattern(cues.deadline.within).fullmatch(match.group()) is not None
     if is_within and not _weekdays(cues).isdisjoint(led[-2:]):
@@ -246,7 +250,7 @@ def _stands_alone(text: str, rest: str, cues: CueTable) -> bool:
     following = words_in(rest)[:1]
     if cues.deadline.day_not_before.intersection(following) or _MONEY.match(rest):
         return False
-    if phrase_pattern(cues.deadline.day_moved_by).match(rest, len(rest) - len(rest.lstrip(" ,"))):
+    if end_of_phrase(rest, cues.language, is_named=not any(sign.isdigit() for sign in text)):
         return False
     if (
         not any(sign.isdigit() for sign in text)

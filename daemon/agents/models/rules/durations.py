@@ -78,8 +78,8 @@ def _word_table(cues: CueTable) -> LengthWordTable:
         range_words=all_spellings(own.range_words),
         unread=unread_units(words),
         vague=all_spellings(words.length.vague),
-        # "20 de colegi" counts people: a unit behind "de" would be read.
-        tails=(cues.function_words | {to_plain(text).split()[0] for text in own.not_before}) - {"de"},
+        # "20 de colegi" and "3 Mal" count people and times.
+        tails=(cues.function_words | {to_plain(text).split()[0] for text in own.not_before}) - {"de", "mal"},
     )
 
 

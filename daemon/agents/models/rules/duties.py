@@ -17,6 +17,7 @@ from daemon.agents.models.rules.to_do_items import TO_DO_CHARS_MAX
 from daemon.dates.date_language import date_language
 
 JOINED_WORDS_MAX = 3  # "and pepper" belongs to the act before, "and Tom will bring the chairs" does not
+_BY_WRITER = (["i"], ["ich"], ["je"], ["j'"])
 _HARD_STOP = re.compile(r"[;()!?—–]|:(?!\d)|\s-\s|\.\.")
 
 
@@ -86,13 +87,21 @@ def _counts(clause: Clause, cue: _Cue, cues: CueTable) -> bool:
     if clause.is_others and not cue.form.is_shared:
         return False
     before = words_in(clause.unquoted[: cue.start])
-    if not cues.conditions.isdisjoint(before):
+    if not cues.conditions.isdisjoint(before) or _is_advice(before, cues):
         return False
     if cue.form.opens_clause and not cues.duty.openers.issuperset(before):
         return False
     led = words_before(clause.unquoted, cue.start, cues)
     is_taken_back = not (cues.negations | cues.past_words).isdisjoint(led)
     return not is_taken_back and cues.duty.not_after.isdisjoint(led[-2:])
+
+
+def _is_advice(before: list[str], cues: CueTable) -> bool:
+    """Return whether the words before a cue name an opinion of somebody else."""
+    return any(
+        word in cues.duty.opinions and before[index - 1 : index] not in _BY_WRITER
+        for index, word in enumerate(before)
+    )
 
 
 def _acts(clause: Clause, cue: _Cue, limit: int, cues: CueTable) -> list[str]:
@@ -172,11 +181,20 @@ def _acts_after_verb(
             start = part.start + (lead.end() if lead else 0)
         elif index and not _belongs_to_act(own, parts[index:], cues):
             break
-        cut = _stop_word(cues).search(own, part.start, part.end)
+        cut = _cut(own, part, cues)
         end = cut.start() if cut else part.end
         if cut:
             break
     yield start, end
+
+
+def _cut(own: str, part: _Part, cues: CueTable) -> re.Match[str] | None:
+    """Return the word that begins another thought; "if" begins none in "ask Ola if she comes"."""
+    for match in _stop_word(cues).finditer(own, part.start, part.end):
+        is_asked = match.group() in cues.duty.asked
+        if not is_asked or cues.duty.asking.isdisjoint(words_in(own[part.start : match.start()])):
+            return match
+    return None
 
 
 def _belongs_to_act(own: str, parts: list[_Part], cues: CueTable) -> bool:
@@ -231,9 +249,12 @@ def _acts_before_verb(
     clause: Clause, parts: list[_Part], form: DutyForm, cues: CueTable
 ) -> Iterator[tuple[int, int]]:
     """Yield where acts begin and end in a language whose verb comes last: only the verb completes an act."""
-    start = None
+    start, asking = None, False
     for index, part in enumerate(parts):
         words = words_in(clause.unquoted[part.start : part.end])
+        # "Ola fragen, ob sie kommt, Brot kaufen": the part between says what is asked.
+        if asking and words and words[0] in cues.duty.asked:
+            continue
         if not words or (index and words[0] in cues.duty.pronouns | cues.duty.stops):
             return
         start = part.start if start is None else start
@@ -241,7 +262,7 @@ def _acts_before_verb(
         if end is not None:
             if cues.negations.isdisjoint(words_in(clause.unquoted[start:end])):
                 yield start, part.end
-            start = None
+            start, asking = None, words[-1] in cues.duty.asking
             # "I have to admit, the altos have improved": what follows is what is admitted.
             if words[-1] in cues.duty.idle:
                 return

@@ -189,11 +189,7 @@ def _read_clause(
         note_findings.finished_quotes[item.id] = quote
     mention = status_mention(clause, cues)
     note_findings.priority = _priority(clause, cues, quote) or note_findings.priority
-    for amount in stated_durations(clause, cues):
-        note_findings.minutes = QuotedValue(str(amount.minutes), quote)
-        clause = _blank_out(clause, amount.start, amount.end)
-    due_days = due_dates(clause, written_at.date(), cues)
-    _set_due(note_findings, due_days, quote)
+    due_days = _read_times(clause, written_at, cues, note_findings)
     # A deadline that was put off does not put the task on hold, and what others wait for does not block it.
     if mention and not clause.is_others and not (due_days and mention.status == ON_HOLD):
         note_findings.status = QuotedValue(mention.status, quote)
@@ -203,6 +199,27 @@ def _read_clause(
     for duty in found_duties:
         if not is_item_named(duty, mention_candidates.items, cues):
             note_findings.new_items.append((journal_title(duty), False))
+
+
+def _read_times(
+    clause: Clause, written_at: datetime, cues: CueTable, note_findings: NoteFindings
+) -> list[DueDay]:
+    """Read lengths, and then days in what is left; return the days."""
+    if clause.is_others and _is_promise(clause, cues):
+        return []
+    quote = _quote(clause.text)
+    for amount in stated_durations(clause, cues):
+        note_findings.minutes = QuotedValue(str(amount.minutes), quote)
+        clause = _blank_out(clause, amount.start, amount.end)
+    due_days = due_dates(clause, written_at.date(), cues)
+    _set_due(note_findings, due_days, quote)
+    return due_days
+
+
+def _is_promise(clause: Clause, cues: CueTable) -> bool:
+    """Return whether a speaker says what they will do themselves: its day and its length are theirs."""
+    says = phrase_pattern(cues.speech.promises).search(clause.plain_text)
+    return says is not None and cues.speech.wants.isdisjoint(words_in(clause.plain_text))
 
 
 def _set_due(note_findings: NoteFindings, due_days: Sequence[DueDay], quote: str) -> None:
@@ -227,17 +244,23 @@ def _new_title(clause: Clause, cues: CueTable) -> str:
     """Read a new name: quoted after any cue, to the end of the clause after the plain ones."""
     for phrases, bare in ((cues.title.rename, True), (cues.title.rename_quoted, False)):
         for match in phrase_pattern(phrases).finditer(clause.unquoted):
-            name = _name(clause.text[match.end() :], bare)
+            name = _name(clause.text[match.end() :], bare, cues)
             if is_asserted_now(clause, match.start(), cues) and 1 <= len(name) <= TITLE_CHARS_MAX:
                 return name
     return ""
 
 
-def _name(rest: str, bare: bool) -> str:
+def _name(rest: str, bare: bool, cues: CueTable) -> str:
     quoted = _QUOTED.match(rest)
     if quoted:
         return next((group for group in quoted.groups() if group), "").strip()
-    return rest.strip(" :=.!") if bare else ""
+    polite = _courtesy(cues).search(to_plain(rest))
+    return rest[: polite.start() if polite else None].strip(" :=.!,") if bare else ""
+
+
+@lru_cache(maxsize=16)
+def _courtesy(cues: CueTable) -> re.Pattern[str]:
+    return re.compile(rf"(?<=\S)[\s,–—-]+(?:{alternation(cues.title.courtesies)})[\s.!]*$")
 
 
 def _priority(clause: Clause, cues: CueTable, quote: str) -> QuotedValue | None:

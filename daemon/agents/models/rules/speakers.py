@@ -61,8 +61,8 @@ def _prefix(line: str, cues: CueTable) -> _Prefix | None:
         return None
     written = match["name"].strip("<>")
     name, words = to_plain(written), written.split()
-    is_named = name in cues.speech.me or all(word[:1].isupper() for word in words)
-    if not is_named or not _no_names(cues).isdisjoint(name.split()):
+    is_name = all(word[:1].isupper() for word in words) and _no_names(cues).isdisjoint(name.split())
+    if name not in cues.speech.me and not is_name:
         return None
     return _Prefix(name, match.end(), bool(match["time"] or match["late"]))
 

@@ -28,9 +28,29 @@ def is_to_do_line(line: ListLine, cues: CueTable) -> bool:
     if title.endswith("?") or _LINK.match(title) or _FACT.match(title):
         return False
     finished = phrase_pattern(cues.done.cues).match(title) is not None
-    if finished or cues.past_words.intersection(words_in(title)[:1]) or _denies(line.heading, cues):
+    if (
+        finished
+        or _ends_done(title, cues)
+        or cues.past_words.intersection(words_in(title)[:1])
+        or _denies(line.heading, cues)
+    ):
         return False
     return not line.heading or _heads(line.heading, cues) or _is_an_act(line, cues)
+
+
+def _ends_done(title: str, cues: CueTable) -> bool:
+    """Return whether a list line says at its end that it is done: "torch (got it)"."""
+    words = words_in(title)
+    if not (cues.negations | cues.done.unfinished).isdisjoint(words):
+        return False
+    is_bare = len(words) > 1 and (words[-1] in cues.done.bare or words[-2] in cues.done.already)
+    return _done_end(cues).search(title) is not None or (is_bare and words[0] not in cues.verbs.imperatives)
+
+
+@lru_cache(maxsize=16)
+def _done_end(cues: CueTable) -> re.Pattern[str]:
+    phrases = alternation((*cues.done.behind_items, *cues.done.cues))
+    return re.compile(rf"(?:[(,:–—]\s*|\s-\s+)(?:{phrases})[\s.!)]*$|[✓✔✅☑]\ufe0f?\s*$")
 
 
 def _denies(heading: str, cues: CueTable) -> bool:
@@ -93,6 +113,9 @@ def listed_titles(clause: Clause, cues: CueTable) -> list[str]:
     start, end = lead.start("rest"), len(clause.plain_text.rstrip(" .!;"))
     titles, position = [], start
     for gap in _gaps(between, clause.plain_text, start, end):
+        # "Ask Ola, whether she comes" is one act.
+        if not cues.duty.asked.isdisjoint(words_in(clause.plain_text[gap[1] : end])[:1]):
+            continue
         titles.append(clause.text[position : gap[0]])
         position = gap[1]
     titles.append(clause.text[position:end])

@@ -21,16 +21,11 @@ from daemon.agents.models.openai.sorting.note_pieces import (
 from daemon.agents.tools.arguments import MINUTES_MAX
 from daemon.agents.tools.model_interface import RunContext, ToolCall
 from daemon.agents.tools.table import ADD_MULTIPLE, UPDATE_CHECKLIST_ITEMS, UPDATE_REPORT
-from daemon.dates import grammar
-from daemon.dates.durations import parse_minutes
+from daemon.dates.mentions import day_phrases_in, lengths_in
 from daemon.language import LANGUAGES
-from daemon.refusal import Refused
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_TOKEN = re.compile(r"[^\s,;()]+")
 _STEM_CHARS = 4
-_DAY_WORDS_MAX = 5
-_LENGTH_WORDS_MAX = 5
 _TITLE_WORDS_MAX = 12
 _OVERLAP_MIN = 0.6
 
@@ -118,33 +113,15 @@ def _day_readings(context: RunContext, piece: Piece) -> frozenset[date]:
     """Return the days that the longest words of a piece that mean a day can mean; none if no words do."""
     written = piece.note.written_at.date()
     tongue = context.writing_language.partition("-")[0]
-    for words in _windows(piece.text, _DAY_WORDS_MAX):
-        for language in (tongue,) if tongue in LANGUAGES else LANGUAGES:
-            readings = grammar.day_readings(words, written, language)
-            if readings:
-                return readings
-    return frozenset()
+    languages = (tongue,) if tongue in LANGUAGES else LANGUAGES
+    phrases = [phrase for language in languages for phrase in day_phrases_in(piece.text, written, language)]
+    longest = max(phrases, key=lambda phrase: len(phrase[0].split()), default=("", frozenset[date]()))
+    return longest[1]
 
 
 def _minutes(text: str) -> int | None:
-    """Return the length of time that a text states; None if it states none."""
-    for words in _windows(text, _LENGTH_WORDS_MAX):
-        if any(sign.isalpha() for sign in words):
-            try:
-                minutes = parse_minutes(words)
-            except Refused:
-                continue
-            if minutes is not None and 1 <= minutes <= MINUTES_MAX:
-                return minutes
-    return None
-
-
-def _windows(text: str, words_max: int) -> Iterator[str]:
-    """Yield the sequences of words in a text, the longest first."""
-    tokens = [(match.start(), match.end()) for match in _TOKEN.finditer(text)][:40]
-    for length in range(min(words_max, len(tokens)), 0, -1):
-        for first in range(len(tokens) - length + 1):
-            yield text[tokens[first][0] : tokens[first + length - 1][1]].strip(".!?:")
+    """Return the length of time that a text states first; None if it states none."""
+    return next((minutes for minutes in lengths_in(text) if 1 <= minutes <= MINUTES_MAX), None)
 
 
 # -- checklist items ----------------------------------------------------------------------------------

@@ -80,8 +80,7 @@ class DeadlineCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     `cues` stand before the day and `suffixes` behind it; `fillers` may stand between a cue and its day.
     `until` is a deadline with a word of `until_with` in its clause. If `until_stands`, it is one too
     without a word of `until_not_with`; the name of a place to stay is such a word. A cue behind
-    `not_after`, a day before `day_not_before` or before a phrase of `day_moved_by`, which
-    makes another day of it, and a day without year that may be an amount beside
+    `not_after`, a day before `day_not_before`, and a day without year that may be an amount beside
     `amounts`, are none. A clause with a phrase of `moved` is due on the day behind `moved_to`, if one of
     `moved_things` is what was moved. `within` leads a span in, which is read as if `ahead_prefix` stood
     before it. `day_leads` make a bare number a day, and `day_parts` may be joined with a weekday. If
@@ -106,7 +105,6 @@ class DeadlineCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     ahead_prefix: str
     short_weekdays_stand: bool
     day_not_before: WordSet
-    day_moved_by: Phrases
 
 
 class DurationUnits(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
@@ -173,8 +171,13 @@ class DutyCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     `verbs` begin an act, beside those of `VerbForms`. `adverbs` may stand beside a cue, `openers` before
     one that opens a clause, and `clitics` before the verb. A cue behind `not_after` is none, and `idle`
     verbs are no act. `stops` begin another thought, and `pronouns` another sentence behind a comma. `tails`
-    may follow a verb that otherwise ends its clause.
+    may follow a verb that otherwise ends its clause. What follows `opinions` of others is advice.
+    One of `asked` goes on with an act if a word of `asking` is before it: "ask Ola if she comes".
     """
+
+    opinions: WordSet
+    asking: WordSet
+    asked: WordSet
 
     forms: tuple[DutyForm, ...]
     verbs: WordSet
@@ -189,15 +192,27 @@ class DutyCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
 
 
 class SpeechCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
-    """How transcripts name the writer (`me`), and what leads a line without being a name."""
+    """How transcripts name the writer (`me`), and what leads a line without being a name.
+
+    What somebody else says with one of `promises`, and none of `wants`, they will do themselves.
+    """
 
     me: WordSet
     not_names: WordSet
+    promises: Phrases
+    wants: WordSet
 
 
 class DoneCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
-    """What says that something is done, and the words with which it is not done yet."""
+    """What says that something is done, and the words with which it is not done yet.
 
+    A list line is done if it ends with one of `cues` or `behind_items` behind a sign, with one of `bare`, or
+    with one of `already` and a word.
+    """
+
+    behind_items: Phrases
+    already: WordSet
+    bare: WordSet
     cues: Phrases
     unfinished: WordSet
 
@@ -236,7 +251,12 @@ class PriorityCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
 
 
 class TitleCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
-    """What gives a task a new name: the rest of the clause, or only a name in quotes."""
+    """What gives a task a new name: the rest of the clause, or only a name in quotes.
+
+    `courtesies` at the end belong to no name.
+    """
+
+    courtesies: Phrases
 
     rename: Phrases
     rename_quoted: Phrases
@@ -279,7 +299,8 @@ class CueTable(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     """One language's words.
 
     `function_words` and `letters` tell the language. `segment_words` part a clause. `negations`, `past_words`
-    and `conditions` take a cue back that they stand before, in its own segment.
+    and `conditions` take a cue back that they stand before, in its own segment. `condition_leads` make all of
+    their sentence a condition's if they begin it, and what stands before them; `no_conditions` only look so.
     """
 
     language: str
@@ -290,6 +311,8 @@ class CueTable(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     negations: WordSet
     past_words: WordSet
     conditions: WordSet
+    condition_leads: Phrases
+    no_conditions: Phrases
     deadline: DeadlineCues
     duration: DurationCues
     to_do: ToDoCues
