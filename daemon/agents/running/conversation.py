@@ -25,6 +25,7 @@ from daemon.agents.tools.model_interface import (
     ModelFault,
     ModelTurn,
     RunContext,
+    StandInAnswers,
     TokenUsage,
     ToolCall,
     ToolExchange,
@@ -140,7 +141,21 @@ async def _converse(conversation: _Conversation) -> None:
         )
         await _take_turn(conversation)
         if conversation.done.calls and not anything_taken(conversation.context):
-            raise all_refused()
+            await _let_another_begin(conversation)
+
+
+async def _let_another_begin(conversation: _Conversation) -> None:
+    """Let the model's stand-in, if it has one, answer a run of whose calls none could be used.
+
+    Raises AnswerFault if nobody answers in its place.
+    """
+    model, done = conversation.model, conversation.done
+    if not isinstance(model, StandInAnswers):
+        raise all_refused()
+    conversation.context = conversation.agent.context
+    turn = await model.stand_in_turn(conversation.context, all_refused())
+    done.calls, done.report_forced = 0, False
+    await _answer_turn(conversation, turn)
 
 
 def _may_continue(run_progress: RunProgress) -> bool:
@@ -157,7 +172,12 @@ async def _take_turn(conversation: _Conversation) -> bool:
     It has nothing more to do if it called nothing, or if it reported and none of its calls was refused: to
     ask again would send everything once more.
     """
-    turn, run_progress = await conversation.model.turn(conversation.context), conversation.done
+    return await _answer_turn(conversation, await conversation.model.turn(conversation.context))
+
+
+async def _answer_turn(conversation: _Conversation, turn: ModelTurn) -> bool:
+    """Answer the calls of a turn, and record it; return whether to go on."""
+    run_progress = conversation.done
     run_progress.usage = total_usage(run_progress.usage, turn.usage)
     run_progress.turns += 1
     if turn.answered_by:

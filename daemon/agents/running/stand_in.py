@@ -58,6 +58,12 @@ class ModelWithStandIn:
             # Calls that were all refused are no answer, so the stand-in begins.
             return await self._stand_in_turn(replace(context, tool_exchanges=()), str(fault))
 
+    async def stand_in_turn(self, context: RunContext, fault: ModelFault) -> ModelTurn:
+        """Answer a run that begins anew because of a fault of the model's; raises it if it must be told."""
+        if not self._answers_outages or context.run_key in self._reasons:
+            raise fault
+        return await self._stand_in_turn(context, str(fault))
+
     async def _require_remote(self) -> None:
         """Raise ModelUnavailable while it is too early to ask the server again."""
         if isinstance(self._model, AvailabilityGuard):

@@ -310,6 +310,14 @@ class AvailabilityGuard(Protocol):
         """
 
 
+@runtime_checkable
+class StandInAnswers(Protocol):
+    """A model in whose place another one may answer a run from its beginning."""
+
+    async def stand_in_turn(self, context: RunContext, fault: ModelFault) -> ModelTurn:
+        """Answer in the model's place because of its fault. Raises the fault if nobody does."""
+
+
 class Model(Protocol):
     """Something that reads a context and answers with tool calls."""
 

@@ -95,6 +95,10 @@ BY_TOOLS: dict[str, tuple[Step, str]] = {
     "a web page behind a mark": (raw(b"\xef\xbb\xbf<html>"), "web page"),
     "nothing": (raw(b" \n"), "no content at all"),
     "a stream": (streamed('data: {"choices": []}', "data: [DONE]"), "streamed"),
+    "a stream that names a role and breaks off": (
+        streamed('data: {"choices": [{"delta": {"role": "assistant"}}]}'),
+        "streamed",
+    ),
     "a stream with comments": (streamed(": ping", 'data: {"choices": []}'), "streamed"),
     "lines of JSON": (raw(b'{"message": {"content": "a"}}\n{"message": {"content": "b"}}\n'), "streamed"),
     "an error as an answer": (raw(b'{"error": {"code": 402, "message": "more credits"}}'), "no credit left"),
@@ -226,6 +230,7 @@ async def test_who_ignores_schemas_or_tools_is_known_before_any_note_is_sent():
 
 REFUSED: dict[str, tuple[RequestMode, Step]] = {
     "names that nobody knows": ("tools", calls(("", {}), ("estimate", {"minutes": 90}))),
+    "as many as a run may have, and then no report": ("tools", calls(*[("estimate", {"minutes": 90})] * 100)),
     "arguments that are none": ("tools", calls((ESTIMATE[0], "[90]"), (ESTIMATE[0], "ninety"))),
     "half an emoji": ("tools", calls(("add_checklist_item", f'{{"title": {HALF}}}'))),
     "half an emoji by schema": (
