@@ -9,7 +9,7 @@ import socket
 from collections.abc import Sequence
 from pathlib import Path
 
-from aiohttp import web, web_response
+from aiohttp import web
 
 from daemon import paths
 from daemon.control.dispatcher import Dispatcher
@@ -17,15 +17,11 @@ from daemon.control.middleware import refusal_middleware, single_user_middleware
 from daemon.control.route import Route
 from daemon.control.routes import self_description
 from daemon.control.routes.events import EventStreams
+from daemon.peers.transport.software_name import hide_versions
 
 SOCKET_MODE = 0o600
 BACKLOG = 128
-SERVER_NAME = "Placet"
-"""What answers call themselves: versions of Python and of libraries tell strangers what to try.
-
-Set where the library reads it, which holds for the page, the peers' port and requests that are not HTTP too.
-"""
-setattr(web_response, "SERVER_SOFTWARE", SERVER_NAME)  # noqa: B010 - the library exports no such setting
+hide_versions()
 STOP_WITHIN_S = 1.0
 """How long requests under way may take once the daemon stops; streams are cut."""
 

@@ -10,11 +10,12 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import structlog
-from aiohttp import web, web_response
+from aiohttp import web
 
 from daemon.clock import Clock
 from daemon.peers.mailboxes.carrier import CarrierFault
 from daemon.peers.transport.addresses import caller_network
+from daemon.peers.transport.software_name import hide_versions
 from daemon.relay import blob_keeper
 from daemon.relay.blob_keeper import BlobKeeper, QuotaExceeded
 from daemon.relay.boxes import BLOBS_FOLDER, Box, BoxFile
@@ -33,8 +34,7 @@ AFTER_HEADER = "Retry-After"
 
 Serve = Callable[[web.Request, Box], Awaitable[web.StreamResponse]]
 
-# Versions of Python and of libraries tell strangers what to try.
-setattr(web_response, "SERVER_SOFTWARE", "Placet")  # noqa: B010 - the library exports no such setting
+hide_versions()
 log = structlog.get_logger("relay")
 
 
