@@ -4,6 +4,7 @@ Never lets an agent in by itself: a program that names itself waits until a pers
 """
 
 import unicodedata
+from collections.abc import Callable
 from typing import Any, Final
 
 from msgspec import Struct
@@ -188,6 +189,19 @@ def find_any_agent(snapshot: Snapshot, ref: str) -> EntityId:
         if refused.code is not RefusalCode.NOT_FOUND:
             raise
     return find_agent(snapshot, ref)
+
+
+def find_calling_agent(
+    snapshot: Snapshot, ref: str, find: Callable[[Snapshot, str], EntityId] = find_external_agent
+) -> EntityId:
+    """Find the agent as which a program calls. Raises Refused without the command that would make one."""
+    try:
+        return find(snapshot, ref)
+    except Refused as refused:
+        if refused.code is not RefusalCode.NOT_FOUND:
+            raise
+        ask = sentence("ask-person-to-let-in", "ask the person to let this program in; do not do it yourself")
+        raise Refused(refused.code, refused.sentence, ask) from refused
 
 
 def list_external_agents(snapshot: Snapshot, now_ms: int) -> list[ExternalAgentDetails]:

@@ -4,7 +4,7 @@ Never writes.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from daemon.agents.tools.policy import category_refusal
 from daemon.refusal import RefusalCode, Refused
@@ -212,13 +212,18 @@ def refusal_of_hindered(snapshot: Snapshot, agent: AnyAgent | None) -> Refused |
     It is never told the command by which a person lets it in: it may be able to run commands.
     """
     reason = hindrance(snapshot, agent)
-    if reason is None or reason.id != "agent-not-admitted":
+    if reason is None or not (is_unadmitted(agent) and agent.home == snapshot.device):
         return None if reason is None else Refused(RefusalCode.CONFLICT, reason)
     return Refused(
         RefusalCode.CONFLICT,
         sentence("agent-waits-for-person", "a person has to let this agent in first"),
         sentence("wait-to-be-let-in", "wait, and tell the person that it waits; do not let it in yourself"),
     )
+
+
+def is_unadmitted(agent: AnyAgent | None) -> TypeGuard[ExternalAgent]:
+    """Return whether this is an agent of another maker that no person has let in yet."""
+    return isinstance(agent, ExternalAgent) and agent.lifecycle == CREATED
 
 
 def hindrance_at_home(snapshot: Snapshot, agent: AnyAgent | None) -> Sentence | None:
@@ -230,7 +235,7 @@ def hindrance_at_home(snapshot: Snapshot, agent: AnyAgent | None) -> Sentence | 
     task = snapshot.entity(agent.task) if isinstance(agent, Agent) else None
     if isinstance(agent, Agent) and (task is None or not task.visible):
         return task_removed_sentence()
-    if isinstance(agent, ExternalAgent) and agent.lifecycle == CREATED:
+    if is_unadmitted(agent):
         return sentence("agent-not-admitted", "it waits until you let it in: placet agent admit")
     if agent.lifecycle == DORMANT:
         return dormancy_reason(snapshot, agent.id, agent.lifecycle_reason)

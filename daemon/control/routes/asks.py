@@ -13,7 +13,7 @@ from daemon.agents.asks.ask_record import ASK, read_ask
 from daemon.agents.asks.ask_requests import NewAsk, UsedPermission
 from daemon.agents.asks.ask_views import AskDetails
 from daemon.agents.asks.own_asks import ReaderQuery, find_own_ask
-from daemon.agents.person.external_agents import find_any_agent
+from daemon.agents.person.external_agents import find_any_agent, find_calling_agent
 from daemon.control.route import CREATED, Call, Nothing, ReadHandler, Route, WriteHandler
 from daemon.journal.references import entities
 from daemon.refusal import RefusalCode, Refused
@@ -77,7 +77,7 @@ class _AskHandlers:
         self._now_ms = now_ms
 
     def make(self, tx: Transaction, call: Call[NewAsk, Nothing]) -> AskDetails:
-        return self._details(tx, ask_requests.make_ask(tx, find_any_agent(tx, call.body.agent), call.body))
+        return self._details(tx, ask_requests.make_ask(tx, _find_caller(tx, call.body.agent), call.body))
 
     def list(self, snapshot: Snapshot, call: Call[Nothing, AsksQuery]) -> list[AskDetails]:
         agent = None if call.query.agent is None else find_any_agent(snapshot, call.query.agent)
@@ -86,16 +86,16 @@ class _AskHandlers:
     def show(self, snapshot: Snapshot, call: Call[Nothing, ReaderQuery]) -> AskDetails:
         if call.query.agent is None:
             return self._details(snapshot, _find_ask(snapshot, call.ref))
-        agent = find_any_agent(snapshot, call.query.agent)
+        agent = _find_caller(snapshot, call.query.agent)
         return self._details(snapshot, find_own_ask(snapshot, agent, call.ref))
 
     def use(self, tx: Transaction, call: Call[Use, Nothing]) -> UsedPermission:
         body = call.body
-        ask = find_own_ask(tx, find_any_agent(tx, body.agent), call.ref)
+        ask = find_own_ask(tx, _find_caller(tx, body.agent), call.ref)
         return ask_requests.use_permission(tx, ask, bytes.fromhex(body.args_hash), body.execution_id)
 
     def withdraw(self, tx: Transaction, call: Call[Withdrawal, Nothing]) -> AskDetails:
-        ask = find_own_ask(tx, find_any_agent(tx, call.body.agent), call.ref)
+        ask = find_own_ask(tx, _find_caller(tx, call.body.agent), call.ref)
         return self._details(tx, ask_requests.withdraw(tx, ask, call.body.reason).id)
 
     def _details(self, snapshot: Snapshot, ask: EntityId) -> AskDetails:
@@ -107,3 +107,7 @@ class _AskHandlers:
 
 def _find_ask(snapshot: Snapshot, ref: str) -> EntityId:
     return entities.find_entity(snapshot, [ASK], ref).id
+
+
+def _find_caller(snapshot: Snapshot, agent: str) -> EntityId:
+    return find_calling_agent(snapshot, agent, find_any_agent)

@@ -17,7 +17,7 @@ from daemon.agents.outside.proposals import NewProposals
 from daemon.agents.outside.readable_tasks import CallableTool, ReadableTask, TaskHead
 from daemon.agents.outside.verdicts import Verdicts, verdicts_after
 from daemon.agents.person import agent_timers, external_agents, lifecycle
-from daemon.agents.person.external_agents import ExternalAgentDetails, find_external_agent
+from daemon.agents.person.external_agents import ExternalAgentDetails, find_calling_agent, find_external_agent
 from daemon.agents.proposing.change_set_builder import ProposalLimits
 from daemon.agents.tools.agent_record import load_external_agent, refusal_of_hindered
 from daemon.control.route import CREATED, AsyncHandler, Call, Nothing, ReadHandler, Route, WriteHandler
@@ -306,7 +306,7 @@ class OutsideRoutes:
     # -- what they read -------------------------------------------------------------------------------
 
     def _tools(self, snapshot: Snapshot, call: Call[Nothing, Nothing]) -> list[CallableTool]:
-        return readable_tasks.callable_tools(snapshot, find_external_agent(snapshot, call.ref))
+        return readable_tasks.callable_tools(snapshot, find_calling_agent(snapshot, call.ref))
 
     def _find_tasks(self, snapshot: Snapshot, call: Call[Nothing, FindQuery]) -> list[TaskHead]:
         query = call.query
@@ -319,7 +319,7 @@ class OutsideRoutes:
 
     def _active_agent(self, snapshot: Snapshot, ref: str) -> EntityId:
         """Find an agent that may work here. Raises Refused for one that nobody let in."""
-        agent = find_external_agent(snapshot, ref)
+        agent = find_calling_agent(snapshot, ref)
         refused = refusal_of_hindered(snapshot, load_external_agent(snapshot, agent))
         if refused is not None:
             raise refused
@@ -333,15 +333,15 @@ class OutsideRoutes:
         return proposals.propose(tx, agent, task, body, self._limits)
 
     def _own_requests(self, snapshot: Snapshot, call: Call[Nothing, RequestsQuery]) -> OwnRequests:
-        agent = find_external_agent(snapshot, call.query.agent)
+        agent = find_calling_agent(snapshot, call.query.agent)
         list_requests = decided_requests if call.query.decided else waiting_requests
         return list_requests(snapshot, agent, self._now_ms())
 
     def _show_set(self, snapshot: Snapshot, call: Call[Nothing, ProposalsQuery]) -> ProposedSet:
-        return self._set(snapshot, find_external_agent(snapshot, call.query.agent), call.ref)
+        return self._set(snapshot, find_calling_agent(snapshot, call.query.agent), call.ref)
 
     def _withdraw(self, tx: Transaction, call: Call[ProposalWithdrawal, Nothing]) -> ProposedSet:
-        agent, body = find_external_agent(tx, call.body.agent), call.body
+        agent, body = find_calling_agent(tx, call.body.agent), call.body
         listed = self._set(tx, agent, call.ref)
         own = [item.item for item in listed.items if item.item is not None]
         unknown = next((name for name in body.items if name not in own), None)
@@ -382,7 +382,7 @@ class OutsideRoutes:
                 return answer
 
     def _answer_after(self, query: VerdictsQuery, after: int | None, snapshot: Snapshot) -> Verdicts:
-        agent = find_external_agent(snapshot, query.agent)
+        agent = find_calling_agent(snapshot, query.agent)
         return verdicts_after(
             snapshot, agent, snapshot.feed_end() if after is None else after, self._now_ms()
         )

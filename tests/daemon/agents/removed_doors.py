@@ -38,7 +38,7 @@ REMOVED_DOORS: Final = (
     Removed(
         "an agent of another maker works once a person has let it in",
         AGENTS,
-        "if isinstance(agent, ExternalAgent) and agent.lifecycle == CREATED:",
+        "if is_unadmitted(agent):",
         "if False:",
         PROPOSAL_TESTS,
     ),

@@ -77,6 +77,35 @@ async def test_a_program_that_names_itself_waits_for_a_person(api: Api) -> None:
     assert (await propose(api, "Codex")).status == 201
 
 
+async def test_no_refusal_tells_a_program_a_command_that_lets_it_in(api: Api) -> None:
+    for name in ("Waiting", "Paused", "Ended"):
+        await api.ask("POST", "/v1/external-agents/register", {"name": name})
+    for name, step in (("Paused", "pause"), ("Ended", "destroy")):
+        await api.ask("POST", f"/v1/external-agents/{name}/admit", {})
+        await api.ask("POST", f"/v1/external-agents/{name}/{step}", {} if step == "pause" else None)
+    task = (await api.ask("POST", "/v1/tasks", {"title": "Call Ana"})).json["id"]
+    giveaways = []
+    for name in ("Nobody", "Waiting", "Paused", "Ended", task, "", "ff"):
+        ask: dict[str, Any] = {"agent": name, "name": "send", "args": {}, "reason": "so", "key": "k"}
+        requests: list[tuple[str, str, Any]] = [
+            ("POST", "/v1/proposals", {"agent": name, "calls": [], "task": task}),
+            ("POST", f"/v1/proposals/{task}/withdraw", {"agent": name}),
+            ("POST", "/v1/asks", ask),
+            ("POST", f"/v1/asks/{task}/use", {"agent": name}),
+            *(
+                ("GET", f"{path}?agent={name}", None)
+                for path in ("/v1/proposals", "/v1/verdicts", "/v1/readable-tasks")
+            ),
+            ("GET", f"/v1/readable-tasks/{task}?agent={name}", None),
+            ("GET", f"/v1/external-agents/{name or '%20'}/tools", None),
+        ]
+        for method, path, body in requests:
+            answer = await api.ask(method, path, body)
+            if "placet agent" in str(answer.json):
+                giveaways.append((name, method, path, answer.json))
+    assert giveaways == []
+
+
 async def test_nobody_reads_or_takes_back_what_another_proposed(api: Api) -> None:
     for name in ("Claude", "Codex"):
         await api.ask("POST", "/v1/external-agents", {"name": name})
