@@ -5,6 +5,7 @@ Never knows what a use case does; it ensures that a write runs at most once per 
 
 import asyncio
 import hashlib
+import json
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TypeVar
@@ -33,6 +34,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 IDEMPOTENCY_HEADER = "Idempotency-Key"
 _BODY_UNREADABLE = sentence("body-unreadable", "the request's body cannot be read")
+_PLACE_CHARS_MAX = 100
 _KEY = re.compile(r"[\x21-\x7e]{1,128}")
 
 
@@ -228,7 +230,39 @@ def _json(raw: bytes, shape: type[S]) -> S:
     try:
         return msgspec.json.decode(raw or b"{}", type=shape)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        if place := _half_character(raw):
+            raise usage_error(
+                sentence(
+                    "body-half-character",
+                    "the request's body: the text at {place} has one half of a character",
+                    place=place,
+                )
+            ) from None
         raise usage_error(sentence("body-fault", "the request's body: {fault}", fault=str(error))) from None
+
+
+def _half_character(raw: bytes) -> str:
+    """Return where a body has a text with a lone surrogate, such as `$.title`; empty if it has none.
+
+    The library that reads bodies says of one that they were truncated.
+    """
+    place = "$"
+    try:
+        left = [(place, json.loads(raw))]
+        while left:
+            place, value = left.pop()
+            if isinstance(value, dict):
+                left += ((place, name) for name in value)
+                left += ((f"{place}.{name}", member) for name, member in value.items())
+            elif isinstance(value, list):
+                left += ((f"{place}[{index}]", member) for index, member in enumerate(value))
+            elif isinstance(value, str) and not value.isascii():
+                value.encode()
+    except UnicodeEncodeError:
+        return place.encode(errors="replace").decode()[:_PLACE_CHARS_MAX]
+    except (ValueError, RecursionError):
+        return ""
+    return ""
 
 
 def _distinct_pairs(query: Mapping[str, str]) -> dict[str, str]:
