@@ -45,7 +45,8 @@ def permit_by_rule(tx: Transaction, ask: Ask) -> None:
     """
     if ask.home != tx.device or ask.replica != tx.replica or tx.opinions_on(ask.id):
         return
-    standing = rules_in_force_on(tx, ask.agent, max(tx.now_ms(), tx.stamp_ms()))
+    # What the stamp says of each rule, `may_use` asks.
+    standing = rules_in_force_on(tx, ask.agent, tx.now_ms())
     usable = [rule for rule in standing if covers(rule, ask) and may_use(tx, rule)]
     rule = min(usable, key=lambda usable_rule: (usable_rule.until_ms, usable_rule.id), default=None)
     if rule is None:
@@ -57,7 +58,7 @@ def permit_by_rule(tx: Transaction, ask: Ask) -> None:
         "seen": [],
         "via": BY_RULE,
         "args_hash": ask.args_hash,
-        **use_fields(rule, tx.stamp_ms()),
+        **use_fields(tx, rule),
     }
     tx.commit([EntityWrite(tx.new_id(), "decision", fields)], by=AuthorKind.SYSTEM)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from daemon.agents.deciding import item_state, staleness, urgency
 from daemon.agents.deciding.affected_tasks import affected_tasks
@@ -162,9 +162,10 @@ def list_waiting_items(
     """
     if closed:
         items = sorted(_look_up(snapshot, snapshot.items(task), now_ms, closed=True)[0], key=_order_of_making)
-        return [item.shown for item in items]
+        return _limit_dates([item.shown for item in items], now_ms)
     if task is not None:
-        return _in_listed_order(_look_up(snapshot, snapshot.open_items(now_ms, task), now_ms)[0], now_ms)
+        waiting = _look_up(snapshot, snapshot.open_items(now_ms, task), now_ms)[0]
+        return _limit_dates(_in_listed_order(waiting, now_ms), now_ms)
     # Every page counts what waits, and thousands of items take seconds.
     recalled = snapshot.recall(_REMEMBERED)
     position, remembered = (0, None) if recalled is None else recalled
@@ -173,7 +174,13 @@ def list_waiting_items(
     if remembered is None or position != snapshot.feed_end():
         remembered = _all_waiting(snapshot, now_ms, position, remembered)
         snapshot.remember(_REMEMBERED, remembered)
-    return list(remembered.listed)
+    return _limit_dates(remembered.listed, now_ms)
+
+
+def _limit_dates(items: list[PendingItem], now_ms: int) -> list[PendingItem]:
+    """Return the items, none made later than now: a stamp ahead is that of a clock that was wrong."""
+    now = iso_utc(now_ms)
+    return [structs.replace(item, created_at=now) if item.created_at > now else item for item in items]
 
 
 def _all_waiting(

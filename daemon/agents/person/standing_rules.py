@@ -31,6 +31,7 @@ from store.fold.item_name import Presence
 from store.sentence import sentence
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction
+from syncproto.hlc import LEAD_MS_MAX
 from syncproto.ids import DeviceId, EntityId, id_to_text
 
 LIFETIME_MAX_MS: Final = 90 * 86_400_000
@@ -103,7 +104,9 @@ def make_rule(tx: Transaction, agent: EntityId, request: NewStandingRule, until_
     if known_agent is None or known_agent.lifecycle == DESTROYED:
         raise Refused(RefusalCode.CONFLICT, sentence("agent-destroyed", "it was destroyed"))
     pattern = _checked_pattern(request)
-    now_ms = max(tx.now_ms(), tx.stamp_ms())
+    # Stamps further ahead are those of a clock that was wrong once, and end no rule that is made now.
+    now_ms, stamp_ms = tx.now_ms(), tx.stamp_ms()
+    now_ms = max(now_ms, stamp_ms) if stamp_ms <= now_ms + LEAD_MS_MAX else now_ms
     if not now_ms < until_ms <= now_ms + LIFETIME_MAX_MS:
         raise usage_error(
             sentence("rule-until", "a rule ends ahead, and in {days} days at most", days=90),
@@ -218,7 +221,7 @@ def rule_details(snapshot: Snapshot, rule: StandingRule, now_ms: int) -> Standin
         uses_a_day=rule.uses_a_day,
         uses_today=uses_on_day(snapshot, rule.id, now_ms),
         state=_state_of(snapshot, rule, now_ms),
-        made_at=iso_utc(rule.made_ms),
+        made_at=iso_utc(min(rule.made_ms, now_ms)),
         device=rule.maker.hex(),
         device_name=names.device_name(rule.maker),
         revoked_at=None if revoked is None else iso_utc(revoked.stamp_ms),

@@ -1,6 +1,6 @@
 """How often a rule was used, counted in the log: no restart and no restored backup forgets a use.
 
-Never counts by the clock alone: the day is that of the stamp, which never goes back.
+Never counts by the clock alone, unless the rule was made under stamps of a clock that had been wrong.
 """
 
 from typing import Final
@@ -17,22 +17,26 @@ OF_RULE, OF_DAY = "rule_use", "rule_use_of_day"
 """The relations from a rule, and from a day of it, to the decisions that used it."""
 
 
-def use_fields(rule: StandingRule, stamp_ms: int) -> dict[str, Value]:
+def use_fields(tx: Transaction, rule: StandingRule) -> dict[str, Value]:
     """Return the fields by which a decision names the rule that made it, and the day that it counts on."""
-    return {"rule": rule.id, "rule_day": _day_id(rule.id, stamp_ms // DAY_MS)}
+    return {"rule": rule.id, "rule_day": _day_id(rule.id, _judged_ms(tx, rule) // DAY_MS)}
 
 
-def uses_on_day(snapshot: Snapshot, rule: EntityId, stamp_ms: int) -> int:
-    """Count the uses of a rule on the day of UTC of a stamp. Costs what was used on that day."""
-    return len(snapshot.ids_pointing_at(_day_id(rule, stamp_ms // DAY_MS), OF_DAY, removed=True))
+def uses_on_day(snapshot: Snapshot, rule: EntityId, at_ms: int) -> int:
+    """Count the uses of a rule on the day of UTC of a time. Costs what was used on that day."""
+    return len(snapshot.ids_pointing_at(_day_id(rule, at_ms // DAY_MS), OF_DAY, removed=True))
 
 
 def may_use(tx: Transaction, rule: StandingRule) -> bool:
     """Report whether a rule stands now, and has uses left today, as far as this device knows."""
-    stamp_ms = tx.stamp_ms()
-    if not rule.is_in_force(max(tx.now_ms(), stamp_ms)) or _began_again(tx, stamp_ms // DAY_MS):
+    at_ms = _judged_ms(tx, rule)
+    if not rule.is_in_force(at_ms) or _began_again(tx, at_ms // DAY_MS):
         return False
-    return uses_on_day(tx, rule.id, stamp_ms) < rule.uses_a_day
+    return uses_on_day(tx, rule.id, at_ms) < rule.uses_a_day
+
+
+def _judged_ms(tx: Transaction, rule: StandingRule) -> int:
+    return rule.judged_ms(tx.now_ms(), tx.stamp_ms())
 
 
 def _day_id(rule: EntityId, day: int) -> EntityId:

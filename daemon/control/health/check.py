@@ -94,6 +94,16 @@ def clocks_remedy(device: Sentence | str) -> Sentence:
     return sentence("check-both-clocks", "check date and time here and on {device}", device=device)
 
 
+def dates_remedy(device: Sentence | str) -> Sentence:
+    """Return the remedy for changes that are dated ahead: of the clock, then of the log of that device."""
+    return sentence(
+        "date-anew",
+        "check date and time here and on {device}; it dates what it writes ahead until it begins a new log: "
+        "stop placet there, run placet devices leave, and join again from another device",
+        device=device,
+    )
+
+
 def _duration_text(span_ms: int) -> str:
     """Return the length of a time in English, in the largest unit that fits into it."""
     minutes = whole_minutes(span_ms)

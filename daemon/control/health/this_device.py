@@ -15,7 +15,7 @@ from daemon.agents.tools.agent_record import is_agent
 from daemon.control.health.check import (
     MINUTE_MS,
     Check,
-    clocks_remedy,
+    dates_remedy,
     device_sentence,
     duration_sentence,
     make_check,
@@ -121,7 +121,7 @@ def check_clocks(snapshot: Snapshot, now_ms: int, jump_ms: int) -> Iterator[Chec
             "at": iso_utc(stamp_ms),
             "minutes": whole_minutes(stamp_ms - now_ms),
         }
-        remedy = clocks_remedy(name)
+        remedy = dates_remedy(name)
         yield make_check("clock", text, remedy, well=False, code="clock_ahead", parameters=parameters)
     yield from _more_devices(ahead, "clock", "clock_ahead", well=False)
     if not ahead and abs(jump_ms) <= CLOCK_JUMP_MAX_MS:

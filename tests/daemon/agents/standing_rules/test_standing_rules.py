@@ -15,6 +15,7 @@ from daemon.agents.standing_rules.argument_pattern import Pattern
 from daemon.agents.standing_rules.rule_record import STANDING_RULE, RuleTerms, read_rule, rule_fields, rule_id
 from daemon.agents.tools.agent_record import agent_id
 from daemon.refusal import Refused
+from daemon.timestamps import iso_utc
 from store.fold.operations import operations_on
 from store.fold.verdicts import Verdict
 from store.queries import asks
@@ -162,6 +163,32 @@ def test_a_clock_set_back_gives_no_uses_back(fleet: Fleet, a: Home, agent: Entit
     assert state(a, ask(a, agent, "1")) == "permitted"
     fleet.now_ms -= DAY_MS
     assert state(a, ask(a, agent, "2")) == "pending"
+
+
+def test_a_clock_that_was_decades_ahead_ends_no_rule_that_is_made_later_and_gives_no_uses_back(
+    fleet: Fleet, a: Home, agent: EntityId
+):
+    before = make_rule(a, agent, exact={"in": "/before"}, begins={})
+    a.skew_ms = 40 * 365 * DAY_MS
+    a.new("task", title="Written by a wrong clock")
+    a.skew_ms = 0
+    # The device knows no more whether a rule of before has ended: it stays closed.
+    assert state(a, ask(a, agent, "0", args={"in": "/before"})) == "pending"
+    a.write(lambda tx: standing_rules.revoke_rule(tx, before))
+    later = make_rule(a, agent, uses_a_day=1)
+    assert rule_of(a, later).made_at == iso_utc(a.now_ms())
+    assert [state(a, ask(a, agent, key)) for key in "12"] == ["permitted", "pending"]
+    assert rule_of(a, later).uses_today == 1
+    fleet.now_ms += DAY_MS
+    assert [state(a, ask(a, agent, key)) for key in "34"] == ["permitted", "pending"]
+    fleet.now_ms += 10 * DAY_MS
+    assert state(a, ask(a, agent, "5")) == "pending"
+    # What a clock decades behind makes is over as soon as the clock is right.
+    a.skew_ms = -40 * 365 * DAY_MS
+    make_rule(a, agent)
+    assert state(a, ask(a, agent, "6")) == "permitted"
+    a.skew_ms = 0
+    assert state(a, ask(a, agent, "7")) == "pending"
 
 
 @pytest.mark.parametrize(("lead_ms", "back_ms"), [(0, 0), (LEAD_MS_MAX, 0), (0, DAY_MS)])

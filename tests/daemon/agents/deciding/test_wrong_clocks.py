@@ -1,0 +1,52 @@
+"""A device whose clock was decades wrong for one start, and is right again: what is shown, and the way back.
+
+Never sets a clock of this machine: the skew of a device is a parameter.
+"""
+
+import pytest
+
+from daemon.agents.deciding.waiting_items import list_waiting_items
+from daemon.control.health import this_device
+from daemon.timestamps import iso_utc
+from syncproto.ids import EntityId, id_to_text
+from tests.support.fleet import Fleet, Home
+
+DAY_MS = 86_400_000
+DECADES_MS = 40 * 365 * DAY_MS
+
+
+@pytest.mark.parametrize("skew_ms", [DECADES_MS, -DECADES_MS])
+def test_what_is_proposed_once_the_clock_is_right_is_dated_by_the_clock(
+    fleet: Fleet, a: Home, b: Home, task: EntityId, skew_ms: int
+) -> None:
+    a.skew_ms = skew_ms
+    a.new("task", title="Written by a wrong clock")
+    a.skew_ms = 0
+    item = a.estimate(task, 120)
+    fleet.sync()
+    for home in (a, b):
+        (shown,) = home.read(lambda snapshot: list_waiting_items(snapshot, fleet.now_ms))
+        assert shown.item_id == id_to_text(item)
+        assert shown.created_at == iso_utc(home.now_ms())
+
+
+def test_doctor_says_whose_stamps_lie_ahead_and_a_new_log_is_the_way_back(
+    fleet: Fleet, a: Home, b: Home, task: EntityId
+) -> None:
+    a.skew_ms = DECADES_MS
+    a.set(task, title="Written by a wrong clock")
+    a.skew_ms = 0
+    fleet.sync()
+    (check,) = a.read(lambda snapshot: list(this_device.check_clocks(snapshot, a.now_ms(), 0)))
+    assert (check.well, check.code) == (False, "clock_ahead")
+    assert "run placet devices leave, and join again" in check.remedy
+    # What it does as a new device, with all that it had written, is dated by its clock.
+    again = fleet.home("again")
+    fleet.sync()
+    assert again.value(task, "title") == "Written by a wrong clock"
+    entity = again.entity(again.new("task", title="Written by a right clock"))
+    assert entity.created is not None
+    assert entity.created.ms == again.now_ms()
+    again.set(task, title="Mended")
+    fleet.sync()
+    assert {home.value(task, "title") for home in (a, b, again)} == {"Mended"}
