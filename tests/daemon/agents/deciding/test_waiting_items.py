@@ -47,6 +47,7 @@ def test_a_line_has_the_documented_keys_and_words_made_by_code(a: Home, task: En
         "question": None,
         "notes": None,
         "agent_name": None,
+        "proposed_on": None,
         "held_back": False,
     }
 
