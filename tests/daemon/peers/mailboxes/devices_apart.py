@@ -3,6 +3,7 @@
 Never fakes a part of Placet: they were paired, and have forgotten where the others are.
 """
 
+from daemon.peers.mailboxes.mailbox_state import MailboxState
 from daemon.peers.roster import member_records
 from tests.daemon.peers.fleet import Device, Fleet
 
@@ -31,6 +32,11 @@ async def knows_keys(device: Device, others: list[Device]) -> bool:
     """Return whether a device knows to which keys the others want to be sealed to."""
     members = await device.read(member_records.read_members)
     return all(other.id in members and members[other.id].sealing_key is not None for other in others)
+
+
+async def look(*devices: Device) -> list[MailboxState]:
+    """Let each device look once, one after the other."""
+    return [await device.peers.mailboxes.check("box") for device in devices]
 
 
 async def assert_equal(*devices: Device) -> None:

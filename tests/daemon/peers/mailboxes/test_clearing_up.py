@@ -15,7 +15,7 @@ from daemon.peers.mailboxes.urgent_commits import has_urgent_commit
 from store.transaction import EntityWrite
 from syncproto.mailboxes import names
 from tests.daemon.peers.fleet import Device, Fleet
-from tests.daemon.peers.mailboxes.devices_apart import assert_equal, make_apart, part
+from tests.daemon.peers.mailboxes.devices_apart import assert_equal, look, make_apart, part
 
 YEAR_S = 365 * 86_400
 
@@ -24,11 +24,6 @@ async def use_folder(folder: Path, *devices: Device) -> None:
     await asyncio.to_thread(folder.mkdir)
     for device in devices:
         await device.peers.mailboxes.add("folder", str(folder), "box")
-
-
-async def look(*devices: Device) -> None:
-    for device in devices:
-        await device.peers.mailboxes.check("box")
 
 
 def blobs(folder: Path, ending: str = ".drop") -> list[Path]:

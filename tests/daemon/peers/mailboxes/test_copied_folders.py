@@ -12,8 +12,8 @@ import pytest
 from daemon.peers.mailboxes.holders import PREDECESSOR_MS
 from store.local import peer_records
 from tests.daemon.peers.fleet import Device, Fleet
-from tests.daemon.peers.mailboxes.devices_apart import assert_equal, make_apart
-from tests.daemon.peers.mailboxes.test_folder_exchange import blobs, look, use_folder
+from tests.daemon.peers.mailboxes.devices_apart import assert_equal, look, make_apart
+from tests.daemon.peers.mailboxes.test_folder_exchange import blobs, use_folder
 
 
 async def start_copy(fleet: Fleet, device: Device, name: str) -> Device:

@@ -1,4 +1,4 @@
-"""Devices that never meet exchange everything through NATS, whatever becomes of its servers and its stream.
+"""What only NATS can be: a cluster, a stream that is purged, deleted or full, and a client that is missing.
 
 Never fakes a part of Placet or of NATS: stores, keys, servers and connections are real.
 """
@@ -6,18 +6,15 @@ Never fakes a part of Placet or of NATS: stores, keys, servers and connections a
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import msgspec
 import pytest
 
-from daemon.config import MailboxSettings
 from daemon.control.health import mailbox_checks
 from daemon.peers.mailboxes import carrier_choice
 from daemon.peers.mailboxes.carrier import CarrierFault
 from daemon.peers.mailboxes.carrier_choice import Access
-from daemon.peers.mailboxes.mailbox_state import MailboxState
 from daemon.refusal import Refused
-from tests.daemon.peers.fleet import Device, Fleet, in_step
-from tests.daemon.peers.mailboxes.devices_apart import assert_equal, make_apart, part
+from tests.daemon.peers.fleet import Device, Fleet
+from tests.daemon.peers.mailboxes.devices_apart import assert_equal, look, make_apart
 from tests.daemon.peers.mailboxes.running_nats import PATIENT, SECRET, RunningNats, nats_in
 
 pytestmark = pytest.mark.external("nats-server")
@@ -32,41 +29,6 @@ async def nats(tmp_path: Path) -> AsyncIterator[RunningNats]:
 async def use_nats(nats: RunningNats, *devices: Device) -> None:
     for device in devices:
         await device.peers.mailboxes.add("nats", nats.url, "box", Access(SECRET))
-
-
-async def look(*devices: Device) -> list[MailboxState]:
-    """Let each device look once, one after the other."""
-    return [await device.peers.mailboxes.check("box") for device in devices]
-
-
-async def test_two_devices_are_in_step_within_one_visit_each(fleet: Fleet, nats: RunningNats) -> None:
-    anna, bea = await make_apart(fleet, "anna", "bea")
-    await use_nats(nats, anna, bea)
-    await look(anna)
-    await anna.add("of anna", count=30)
-    await bea.add("of bea")
-    await look(anna, bea, anna)
-    await assert_equal(anna, bea)
-    assert len(await bea.titles()) == 31
-    (state, _) = await look(bea, anna)
-    # What both have is cleared up; what each says that it has stays.
-    assert state.blobs == 2
-
-
-async def test_a_put_wakes_the_other_device_long_before_it_would_look(
-    fleet: Fleet, nats: RunningNats
-) -> None:
-    devices = await make_apart(fleet, "anna", "bea")
-    anna, bea = devices
-    for device in devices:
-        seldom = MailboxSettings(look_s=86_400.0)
-        device.settings = msgspec.structs.replace(device.settings, mailbox=seldom)
-    await part(*devices)
-    await use_nats(nats, anna, bea)
-    await anna.add("of anna")
-    await look(anna)
-    await in_step(anna, bea)
-    assert await bea.titles() == ["of anna 0"]
 
 
 @pytest.mark.slow
@@ -111,57 +73,6 @@ async def test_a_stream_that_is_purged_or_deleted_costs_delay_and_nothing_else(
     assert [state.trouble for state in states] == [None] * 4
     await assert_equal(anna, bea)
     assert sorted(await anna.titles()) == ["after 0", "before 0"]
-
-
-async def test_blobs_that_are_mixed_up_or_foreign_cost_delay_and_nothing_else(
-    fleet: Fleet, nats: RunningNats
-) -> None:
-    anna, bea, carl = await make_apart(fleet, "anna", "bea", "carl")
-    await use_nats(nats, anna, bea, carl)
-    await look(anna, bea, carl)
-    await anna.add("of anna")
-    await look(anna)
-    await carl.add("of carl")
-    await look(carl)
-    async with nats.open_streams() as stream:
-        subjects = sorted((await stream.stream_info("box", subjects_filter=">")).state.subjects)
-        drops = [subject for subject in subjects if ".drop." in subject]
-        haves = [subject for subject in subjects if ".have." in subject]
-        first, last = [await stream.get_last_msg("box", subject) for subject in (drops[0], drops[-1])]
-        await stream.publish(drops[0], last.data)
-        await stream.publish(drops[-1], first.data[: len(first.data) // 2])
-        have = await stream.get_last_msg("box", haves[1])
-        await stream.publish(haves[0], have.data)
-        vault = drops[0].split(".")[1]
-        version = "9-1-7-0123456789abcdef"
-        for foreign in ("x", "aa.have.0", "aa.have.x.0", f"a.b.c.have.{version}.0", f"aa.have.{version}.0"):
-            await stream.publish(f"box.{vault}.{foreign}", b"foreign")
-        await stream.publish("box.x", b"foreign")
-    await look(bea, anna, carl)
-    async with nats.open_streams() as stream:
-        for subject in drops:
-            await stream.purge_stream("box", subject=subject)
-    await look(anna, carl, bea, anna, carl, bea)
-    await assert_equal(anna, bea, carl)
-    assert len(await bea.titles()) == 2
-
-
-async def test_servers_that_are_gone_are_named_and_used_again(fleet: Fleet, nats: RunningNats) -> None:
-    anna, bea = await make_apart(fleet, "anna", "bea")
-    await use_nats(nats, anna, bea)
-    (server,) = nats.servers
-    await server.kill()
-    await anna.add("of anna")
-    (state,) = await look(anna)
-    assert state.trouble_id == "mailbox-relay-fault"
-    (check,) = mailbox_checks.check_mailboxes([state])
-    assert (check.well, check.code) == (False, "mailbox_trouble")
-    assert SECRET.rpartition(":")[2] not in repr(state)
-    await server.start()
-    (later,) = await look(anna)
-    assert later.trouble is None
-    await look(bea, anna, bea)
-    await assert_equal(anna, bea)
 
 
 async def test_a_full_stream_is_told_by_doctor_and_gets_room(fleet: Fleet, nats: RunningNats) -> None:

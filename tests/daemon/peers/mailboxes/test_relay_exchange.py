@@ -1,4 +1,4 @@
-"""Devices that never meet exchange everything through a relay, whatever it does, and are woken by it.
+"""What only the box of a relay can be: full, and behind a secret that is lost or changed.
 
 Never fakes a part of Placet: stores, keys and connections are real, and no device can call another one.
 """
@@ -15,12 +15,11 @@ from daemon.config import MailboxSettings
 from daemon.control.health import mailbox_checks
 from daemon.peers.mailboxes.carrier import ListedBlob
 from daemon.peers.mailboxes.carrier_choice import Access
-from daemon.peers.mailboxes.mailbox_state import MailboxState
 from daemon.peers.mailboxes.relay import RelayCarrier
 from daemon.refusal import Refused
 from daemon.relay.boxes import BoxFile
 from tests.daemon.peers.fleet import Device, Fleet, in_step
-from tests.daemon.peers.mailboxes.devices_apart import assert_equal, make_apart, part
+from tests.daemon.peers.mailboxes.devices_apart import assert_equal, look, make_apart, part
 from tests.daemon.relay.running_relay import RunningRelay, relay_in
 
 
@@ -33,83 +32,6 @@ async def relay(tmp_path: Path) -> AsyncIterator[RunningRelay]:
 async def use_relay(relay: RunningRelay, *devices: Device) -> None:
     for device in devices:
         await device.peers.mailboxes.add("relay", relay.url, "box", Access(relay.secret))
-
-
-async def look(*devices: Device) -> list[MailboxState]:
-    """Let each device look once, one after the other."""
-    return [await device.peers.mailboxes.check("box") for device in devices]
-
-
-def drops(relay: RunningRelay) -> list[Path]:
-    return sorted(path for path in relay.folder.rglob("*.drop") if path.is_file())
-
-
-async def test_two_devices_are_in_step_within_one_visit_each(fleet: Fleet, relay: RunningRelay) -> None:
-    anna, bea = await make_apart(fleet, "anna", "bea")
-    await use_relay(relay, anna, bea)
-    await look(anna)
-    await anna.add("of anna", count=30)
-    await bea.add("of bea")
-    await look(anna, bea, anna)
-    await assert_equal(anna, bea)
-    assert len(await bea.titles()) == 31
-    await look(bea, anna)
-    assert drops(relay) == []
-
-
-async def test_a_put_wakes_the_other_device_long_before_it_would_look(
-    fleet: Fleet, relay: RunningRelay
-) -> None:
-    devices = await make_apart(fleet, "anna", "bea")
-    anna, bea = devices
-    # Only what rings makes them look within this test.
-    for device in devices:
-        seldom = MailboxSettings(look_s=86_400.0)
-        device.settings = msgspec.structs.replace(device.settings, mailbox=seldom)
-    await part(*devices)
-    await use_relay(relay, anna, bea)
-    await anna.add("of anna")
-    await look(anna)
-    await in_step(anna, bea)
-    assert await bea.titles() == ["of anna 0"]
-
-
-async def test_blobs_that_the_relay_mixes_up_halves_or_hides_cost_delay_and_nothing_else(
-    fleet: Fleet, relay: RunningRelay
-) -> None:
-    anna, bea, carl = await make_apart(fleet, "anna", "bea", "carl")
-    await use_relay(relay, anna, bea, carl)
-    await look(anna, bea, carl)
-    await anna.add("of anna")
-    await look(anna)
-    await carl.add("of carl")
-    await look(carl)
-    first, *_, last = drops(relay)
-    sealed, other = first.read_bytes(), last.read_bytes()
-    first.write_bytes(other)
-    last.write_bytes(sealed[: len(sealed) // 2])
-    haves = sorted(relay.folder.rglob("*.have"))
-    haves[0].write_bytes(haves[1].read_bytes())
-    await look(bea, anna, carl)
-    for drop in drops(relay):
-        drop.unlink()
-    await look(anna, carl, bea, anna, carl, bea)
-    await assert_equal(anna, bea, carl)
-    assert len(await bea.titles()) == 2
-
-
-async def test_a_relay_that_is_away_is_named_and_used_again(fleet: Fleet, relay: RunningRelay) -> None:
-    anna, bea = await make_apart(fleet, "anna", "bea")
-    await use_relay(relay, anna, bea)
-    await relay.stop()
-    await anna.add("of anna")
-    (state,) = await look(anna)
-    assert state.trouble_id == "mailbox-relay-fault"
-    await relay.start()
-    (later,) = await look(anna)
-    assert later.trouble is None
-    await look(bea, anna, bea)
-    await assert_equal(anna, bea)
 
 
 async def test_a_box_that_is_full_is_told_by_doctor_and_clears_up(fleet: Fleet, relay: RunningRelay) -> None:
