@@ -60,6 +60,13 @@ def sound(store: Store) -> bool:
         ("Привет, мир", "мир"),
         ("NEAR the AND gate", "near AND"),
         ("C++ and C#", "c++"),
+        ("Upgrade to 20.04 at 3 GB/s", "20.04 GB/s"),
+        ("Call Kim O'Brien", "o'brien"),
+        ("Write to kim@example.org", "kim@example.org"),
+        ("Discount of 50%", "50%"),
+        ("İstanbul", "istanbul"),
+        ("Limba română", "romana"),
+        ("搬家 tomorrow", "搬家"),
     ],
 )
 def test_words_find_a_title_whatever_their_case_accents_and_order(title: str, query: str, bench: StoreBench):
