@@ -413,7 +413,7 @@ class _TodoReader:
             key_counts[moment] = key_counts.get(moment, 0) + 1
             if property_.text.strip():
                 yield from split_entry(
-                    f"{self.key}/comment/{moment}/{key_counts[moment]}", property_.text, at_ms
+                    comment_key(self.key, moment, key_counts[moment]), property_.text, at_ms
                 )
 
     def _noted_ms(self, property_: Property, made_ms: int | None) -> int | None:
@@ -450,6 +450,11 @@ def _ends(key: str, other: str, relation: str) -> tuple[str, str, str, str] | No
     if relation == DEPENDS:
         return other, key, DEPENDS, "blocks"
     return (key, other, relation, RELATIONS[relation]) if relation in RELATIONS else None
+
+
+def comment_key(key: str, moment: str, nth: int) -> str:
+    """Return the key of the nth comment of a to-do that was written at a moment, "" if none is told."""
+    return f"{key}/comment/{moment}/{nth}"
 
 
 def link_key_in_file(start: str, end: str, kind: str) -> str:

@@ -4,7 +4,8 @@ Never writes a time in a zone without the zone: its own times are in UTC.
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, tzinfo
 
 from daemon.formats.core import extension_fields
@@ -16,7 +17,7 @@ from daemon.formats.core.exported_tasks import (
     bounded_utc,
     with_distinct_times,
 )
-from daemon.formats.core.plan import cut_title, joined_line
+from daemon.formats.core.plan import cut_title, joined_line, utc_iso
 from daemon.formats.icalendar.content_lines import Property, split_texts
 from daemon.formats.icalendar.kept_lines import KeptLines, ZoneWriter
 from daemon.formats.icalendar.reader import (
@@ -34,6 +35,7 @@ from daemon.formats.icalendar.reader import (
     X_ESTIMATE,
     X_REASON,
     X_STATUS,
+    comment_key,
     link_key_in_file,
 )
 from daemon.journal.fields.validation import NAME_CHARS_MAX
@@ -194,7 +196,9 @@ def _note_properties(task: ExportedTask) -> Iterator[WrittenProperty]:
     shown = [note for note in task.notes if note.id not in placed and note.text.strip()]
     notes = with_distinct_times(shown, 1000)
     wanted = description[0].id if description else task.imported_child_id(FORMAT, f"{key}/description")
-    chosen = next((note for note in notes if note.id == wanted), notes[0] if notes else None)
+    comments = set() if description else _comment_ids(task, shown)
+    chosen = next((note for note in notes if note.id == wanted), None)
+    chosen = chosen or next((note for note in notes if note.id not in comments), None)
     if chosen:
         is_whole = bool(description) and chosen.id == description[0].id
         text = "".join(part.text for part in description) if is_whole else chosen.text
@@ -202,6 +206,18 @@ def _note_properties(task: ExportedTask) -> Iterator[WrittenProperty]:
     for note in notes:
         if note is not chosen:
             yield "COMMENT", {X_AT: _utc(note.at_ms)}, note.text
+
+
+def _comment_ids(task: ExportedTask, notes: Sequence[ExportedNote]) -> set[EntityId]:
+    """Return the ids that notes have if an import read them as comments: those stay comments."""
+    moments = (int(bounded_utc(note.at_ms).timestamp()) * 1000 for note in notes)
+    counts = Counter(map(utc_iso, moments)) | Counter({"": len(notes)})
+    key = task.id_in_format(FORMAT)
+    return {
+        task.imported_child_id(FORMAT, comment_key(key, moment, nth))
+        for moment, count in counts.items()
+        for nth in range(1, count + 1)
+    }
 
 
 def _when(task: ExportedTask, note: ExportedNote) -> dict[str, str]:
