@@ -26,6 +26,8 @@ from syncproto.commit import AuthorKind
 from syncproto.ids import EntityId, id_from_text, id_to_text
 
 OBSERVATION_KIND = "agent_observation"
+OBSERVATIONS_READ_MAX = 500
+"""How many of an agent's newest observations are read: beyond them, those left out are not counted."""
 EXPIRED_VERDICT = "expired"
 _REPORT_LISTS = ("learnings", "achieved", "remaining")
 _WORDS_CHARS_MAX = 120
@@ -61,13 +63,26 @@ def trim_report(content: dict[str, Any], tokens_max: int) -> dict[str, Any]:
 # -- observations -------------------------------------------------------------------------------------
 
 
-def observation_views(snapshot: Snapshot, agent: Agent, zone: tzinfo | None) -> tuple[ObservationView, ...]:
-    """Return what the agent noted for itself, oldest first.
+class ToldObservations(NamedTuple):
+    """What a run is told of its agent's observations, oldest first, and how many more there are at least."""
 
-    If there is too much, the newest come in full, then the beginnings of older ones, and the oldest not at
-    all. What is cut here stays whole in the journal.
+    views: tuple[ObservationView, ...]
+    left_out: int
+
+
+def told_observations(snapshot: Snapshot, agent: Agent, zone: tzinfo | None) -> ToldObservations:
+    """Return what the agent noted for itself.
+
+    If there is too much, the newest come in full, then the beginnings of older ones, and of the oldest their
+    number. What is cut here stays whole in the journal.
     """
-    views = [_observation_view(message, zone) for message in _observation_messages(snapshot, agent)]
+    messages = _observation_messages(snapshot, agent)
+    views = _views_within_budget([_observation_view(message, zone) for message in messages])
+    return ToldObservations(tuple(reversed(views)), len(messages) - len(views))
+
+
+def _views_within_budget(views: list[ObservationView]) -> list[ObservationView]:
+    """Return the first of the views, which come newest first: those in full, then those cut short."""
     whole = budgets.within_budget(views, budgets.OBSERVATIONS, _observation_tokens)
     if len(whole) < len(views):
         whole = budgets.within_budget(views, budgets.RECENT_OBSERVATIONS, _observation_tokens)
@@ -81,17 +96,22 @@ def observation_views(snapshot: Snapshot, agent: Agent, zone: tzinfo | None) -> 
     # Of a part, the first member is kept whatever it weighs: here, what is whole was.
     if fitting and sum(map(_observation_tokens, fitting)) > left:
         fitting = []
-    return tuple(reversed([*whole, *fitting]))
+    return [*whole, *fitting]
 
 
 def known_observations(snapshot: Snapshot, agent: Agent) -> set[str]:
-    """Return the whole words of what the agent noted, of which a run is shown at least a part."""
-    return {message.text("text") for message in _observation_messages(snapshot, agent)}
+    """Return the whole words of what the agent noted and a run is told, at least in part.
+
+    What it is not told any more counts as new if it is noted again, so that it is told again.
+    """
+    messages = _observation_messages(snapshot, agent)
+    views = _views_within_budget([_observation_view(message, None) for message in messages])
+    return {message.text("text") for message in messages[: len(views)]}
 
 
 def _observation_messages(snapshot: Snapshot, agent: Agent) -> list[Entity]:
     """Return the messages of the newest observations, the newest first, each text once."""
-    newest = snapshot.newest_ids_pointing_at(agent.id, OBSERVATION_KIND, budgets.OBSERVATIONS.members)
+    newest = snapshot.newest_ids_pointing_at(agent.id, OBSERVATION_KIND, OBSERVATIONS_READ_MAX)
     messages = (message for name in newest if (message := snapshot.entity(name)) is not None)
     # Two devices that both were the agent's home may have noted the same: the newest one is shown for both.
     distinct: dict[str, Entity] = {}

@@ -60,12 +60,14 @@ def gather_inputs(
     )
     wishes = open_wishes(snapshot, agent)
     news = unseen_changes.NO_CHANGES if first else unseen_changes.unseen_changes_of(snapshot, agent, zone)
+    observations = memory.told_observations(snapshot, agent, zone)
     context = RunContext(
         run_key=run_key,
         now=to_local(now_ms, zone),
         is_first_wake=first,
         report=memory.trimmed_report(snapshot, agent),
-        observations=memory.observation_views(snapshot, agent, zone),
+        observations=observations.views,
+        observations_left_out=observations.left_out,
         task=task_view.view_of_task(snapshot, task),
         entries=task_view.entry_views(snapshot, agent.task, zone),
         labels=task_view.offered_label_views(snapshot, task),

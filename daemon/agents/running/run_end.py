@@ -137,6 +137,9 @@ def _closing_writes(
         "observations": len(observations),
         "reported": run_progress.call_handler.report is not None,
     }
+    # The rules read no observations, so nothing is kept from them.
+    if run_inputs.context.observations_left_out and run_progress.model != RulesModel.name:
+        metadata["observations_left_out"] = run_inputs.context.observations_left_out
     if run_progress.cut_short:
         metadata["cut_short"] = run_progress.cut_short
     if run_progress.stood_in_because:

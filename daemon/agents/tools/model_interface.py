@@ -196,6 +196,7 @@ class RunContext:
     changes: tuple[ChangeView, ...] = ()
     changes_left_out: int = 0
     observations: tuple[ObservationView, ...] = ()
+    observations_left_out: int = 0
     linked_tasks: tuple[LinkedTaskView, ...] = ()
     proposals: tuple[ProposalView, ...] = ()
     allowed_tools: tuple[str, ...] = ()

@@ -104,6 +104,18 @@ def _stand_in_words(reason: object) -> str:
     )
 
 
+def _left_out_words(count: object) -> str:
+    """Say how many observations an agent was not told again, because there are too many."""
+    if not isinstance(count, int) or count < 1:
+        return ""
+    words = ngettext(
+        "at least {count} older observation not told to it",
+        "at least {count} older observations not told to it",
+        count,
+    )
+    return words.format(count=count)
+
+
 _TLDR: Final = re.compile(r'"tldr"\s*:\s*("(?:[^"\\]|\\.)*")')
 
 
@@ -128,6 +140,7 @@ def _ending_parts(activity: AgentMessageJson) -> Iterator[str]:
         ngettext("{count} call", "{count} calls", calls).format(count=calls),
         _("with a report") if reported_ended.get("reported") else _("without a report"),
         str(reported_ended.get("model") or ""),
+        _left_out_words(reported_ended.get("observations_left_out")),
         _stand_in_words(reported_ended.get("stood_in_because")),
         _cut_short_words(reported_ended.get("cut_short")),
     )

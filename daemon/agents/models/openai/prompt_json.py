@@ -85,14 +85,18 @@ def _prompt_fields(context: RunContext, share: _Share, short_ids: ShortIds) -> J
     changes_left_out = (
         context.changes_left_out + len(context.changes) - len(_newest(context.changes, share.changes))
     )
+    observations = _newest(context.observations, share.others)
     optional: JsonObject = {
         "you": _without_empty({"name": context.agent_name, "description": context.agent_description}),
         "preferences": list(context.preferences),
         "report": context.report and _without_empty(context.report),
         "observations": [
             {"at": _minute_text(observation_view.at), "text": observation_view.text}
-            for observation_view in _newest(context.observations, share.others)
+            for observation_view in observations
         ],
+        "observationsLeftOut": (
+            context.observations_left_out + len(context.observations) - len(observations)
+        ),
         "linkedTasks": [
             _linked_task(linked_task_view) for linked_task_view in _first(context.linked_tasks, share.others)
         ],

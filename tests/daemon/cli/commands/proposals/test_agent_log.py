@@ -75,6 +75,12 @@ def test_a_run_that_was_cut_short_says_why(placet: Placet, control: FakeControl)
     assert placet("agent", "log", "c0ff").out.endswith("· rules · cut short: no key\n")
 
 
+def test_a_run_says_how_much_of_its_own_it_was_not_told(placet: Placet, control: FakeControl):
+    control.answers(LOG, [message("summary", ended=ENDED | {"observations_left_out": 40})])
+    words = " ".join(placet("agent", "log", "c0ff").out.split())
+    assert words.endswith("rules · at least 40 older observations not told to it")
+
+
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
