@@ -56,10 +56,12 @@ def check_disk(floor: DiskFloor) -> Check:
 
 
 def check_database(snapshot: Snapshot) -> Check:
-    """Look at whether a read or a write has found the file damaged since the daemon began."""
+    """Look at whether a read, a write or the idle check has found the file damaged since the daemon began."""
     damage = snapshot.damage
     if damage is None:
-        text = sentence("database-well", "no read or write has found the database damaged")
+        text = sentence(
+            "database-well", "no read, write or check of its pages has found the database damaged"
+        )
         return make_check("database", text, well=True, code="database_well")
     text = sentence("damaged-nothing-written", "{damage}; nothing is written to it", damage=damage.sentence)
     return make_check("database", text, damage.hint_sentence, well=False, code="database_damaged")
