@@ -161,4 +161,4 @@ def _remedy(snapshot: Snapshot, agent: Agent | None) -> Sentence | None:
         return sentence("restore-task-first", "restore the task first")
     if agent.lifecycle == DORMANT:
         return sentence("use-agent-resume", "wake it up: placet agent resume")
-    return sentence("use-agent-policy-allow", "allow it: placet agent policy --allow")
+    return sentence("use-agent-policy-allow", "allow it: placet agent policy AGENT --allow CATEGORY")

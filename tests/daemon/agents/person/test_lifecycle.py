@@ -383,7 +383,7 @@ async def test_an_agent_may_work_on_the_category_that_its_task_had_when_it_was_m
         assert len(await service.runs(agent)) == 1
         with pytest.raises(Refused, match='tasks of the category "Work"') as refused:
             await service.scheduler.wake(agent)
-        assert refused.value.hint == "allow it: placet agent policy --allow"
+        assert refused.value.hint == "allow it: placet agent policy AGENT --allow CATEGORY"
         reason = 'this agent may not work on tasks of the category "Work"'
         assert agent_details_of(a, agent).next_wake_why == reason
         await service.threads.write(
