@@ -13,7 +13,9 @@ from daemon.timestamps import iso_utc
 from store.sentence import sentence
 from store.snapshot import Snapshot
 
-TROUBLE_REMEDY = sentence("see-to-model", "see to the cause; agents stay due, and go on by themselves")
+TROUBLE_REMEDY = sentence(
+    "see-to-model", "see to the cause; until then agents wait, or the rules answer if model.fallback says so"
+)
 BUDGET_REMEDY = sentence("wait-or-raise-budget", "wait, or raise budget.cost_per_day")
 
 
