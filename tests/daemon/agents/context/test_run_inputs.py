@@ -18,7 +18,6 @@ from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction
 from syncproto.commit import AuthorKind
 from syncproto.ids import EntityId, id_to_text
-from tests.daemon.agents.running.conversation_steps import log
 from tests.support.decision_verbs import confirm, defer, reject
 from tests.support.fleet import DAY_MS, Home
 from tests.support.scripted_runs import gathered_inputs, new_agent, ran, reports, says
@@ -454,23 +453,6 @@ def test_of_many_observations_the_newest_are_told(a: Home, task: EntityId, agent
     assert inputs.observations_left_out == 60 - len(numbers)
     request_json = prompt_json_within(inputs, 50_000)
     assert request_json["observationsLeftOut"] == 60 - len(request_json["observations"])
-
-
-async def test_an_observation_that_is_not_told_any_more_is_told_again_if_it_is_noted_again(
-    a: Home, task: EntityId, agent: EntityId
-) -> None:
-    for number in range(0, 160, 16):
-        texts = [f"{kept} " + "x" * 250 for kept in range(number, number + 16)]
-        await ran(a, agent, says(("record_observations", {"observations": texts})), key=f"run {number}")
-        a.fleet.now_ms += 1000
-    first = f"0 {'x' * 250}"
-    assert not any(view.text.startswith("0 ") for view in context(a, agent).observations)
-    # Beyond the hundred newest, too, each is counted.
-    left_out = context(a, agent).observations_left_out
-    assert left_out == 160 - len(context(a, agent).observations)
-    await ran(a, agent, says(("record_observations", {"observations": [first]})), key="again")
-    assert context(a, agent).observations[-1].text == first
-    assert log(a, agent)[-1].ended["observations_left_out"] == left_out
 
 
 def test_the_report_is_told_whole_or_with_shorter_lists(a: Home, task: EntityId, agent: EntityId) -> None:
