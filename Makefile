@@ -19,7 +19,7 @@ DOOR := tests/e2e/door
 RECIPES := $(VENV)/recipes
 RUN := requirements/run.txt requirements/build.txt
 DEV := requirements/dev.txt
-CODE := $(wildcard syncproto store daemon tests bench)
+CODE := $(wildcard syncproto store daemon placet.py tests bench)
 CATALOGS := $(wildcard daemon/locale/*/LC_MESSAGES/*.po)
 
 demo: $(VENV)/.run $(VENV)/.catalogs ## two daemons on this machine: import, propose, confirm, undo; ends by itself

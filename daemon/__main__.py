@@ -3,6 +3,6 @@
 Never holds logic of its own.
 """
 
-from daemon.cli.main import main
+from placet import main
 
 main()

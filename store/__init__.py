@@ -2,3 +2,6 @@
 
 Never opens a socket, reads a clock or draws randomness; it is the only package that knows SQL.
 """
+
+DISTRIBUTION = "placet"
+"""By which `placet.py` knows this package from others of its name."""

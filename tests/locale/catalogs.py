@@ -29,7 +29,7 @@ FOLDER: Final = ROOT / "daemon" / "locale"
 SOURCE: Final = ROOT / "daemon" / "cli"
 TRANSLATED: Final = tuple(text for text in LANGUAGES if text != DEFAULT_LANGUAGE)
 
-MODULES: Final = tuple(sorted(SOURCE.rglob("*.py")))
+MODULES: Final = (ROOT / "placet.py", *sorted(SOURCE.rglob("*.py")))
 """All that the command line consists of."""
 
 PAGE: Final = ROOT / "daemon" / "web"
