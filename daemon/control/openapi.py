@@ -23,7 +23,7 @@ _KEY = {
     "in": "header",
     "required": False,
     "description": "A retry with the same key gets the same answer, and does nothing twice.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": 128},
+    "schema": {"type": "string", "pattern": r"^[\x21-\x7e]{1,128}$"},
 }
 _FROM = {
     "name": FIRST,

@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from daemon.journal import named_entities
 from daemon.journal.fields import validation
 from daemon.journal.fields.colors import checked_color
+from daemon.journal.fields.described_texts import ColorText, LanguageText, NameText
 from daemon.journal.references import names
 from daemon.journal.references.entities import BaseClock
 from daemon.journal.views.lookup import clock_json
@@ -48,18 +49,18 @@ class Category(Struct, frozen=True, kw_only=True):
 class NewCategory(Struct, frozen=True, forbid_unknown_fields=True):
     """A category to add."""
 
-    name: str
-    color: str | None = None
-    default_language: str | None = None
+    name: NameText
+    color: ColorText | None = None
+    default_language: LanguageText | None = None
     correction_examples: Examples = []
 
 
 class CategoryEdit(Struct, frozen=True, forbid_unknown_fields=True):
     """What to change of a category; what is left out stays, null empties."""
 
-    name: str | UnsetType = UNSET
-    color: str | UnsetType | None = UNSET
-    default_language: str | UnsetType | None = UNSET
+    name: NameText | UnsetType = UNSET
+    color: ColorText | UnsetType | None = UNSET
+    default_language: LanguageText | UnsetType | None = UNSET
     correction_examples: Examples | UnsetType | None = UNSET
     base: BaseClock = None
 

@@ -9,6 +9,7 @@ import itertools
 from msgspec import UNSET, Struct, UnsetType
 
 from daemon.journal.fields import validation
+from daemon.journal.fields.described_texts import TitleText
 from daemon.journal.fields.placement import position_at_end, sorted_by_position
 from daemon.journal.fields.provenance import is_set_by_person
 from daemon.journal.references import entities
@@ -32,7 +33,7 @@ TODOS_TITLE = "Todos"
 class NewItem(Struct, frozen=True, forbid_unknown_fields=True):
     """An item to add, to the checklist of that title if one is named, else to the task's first."""
 
-    title: str
+    title: TitleText
     checklist: str | None = None
     is_checked: bool = False
 
@@ -41,7 +42,7 @@ class ItemEdit(Struct, frozen=True, forbid_unknown_fields=True):
     """What to change of an item; what is left out stays."""
 
     is_checked: bool | UnsetType = UNSET
-    title: str | UnsetType = UNSET
+    title: TitleText | UnsetType = UNSET
     is_archived: bool | UnsetType = UNSET
     base: BaseClock = None
 

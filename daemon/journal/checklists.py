@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from daemon.journal.checklist_items import checklist_by_title, visible_children
 from daemon.journal.fields import validation
+from daemon.journal.fields.described_texts import TitleText
 from daemon.journal.fields.placement import (
     TargetPlace,
     is_placed_at,
@@ -30,13 +31,13 @@ from syncproto.ids import EntityId
 class NewChecklist(Struct, frozen=True, forbid_unknown_fields=True):
     """A checklist to make."""
 
-    title: str
+    title: TitleText
 
 
 class ChecklistEdit(Struct, frozen=True, forbid_unknown_fields=True):
     """What to change of a checklist."""
 
-    title: str
+    title: TitleText
     base: BaseClock = None
 
 

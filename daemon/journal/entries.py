@@ -8,6 +8,7 @@ from typing import Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from daemon.journal.fields import validation
+from daemon.journal.fields.described_texts import EntryText
 from daemon.journal.fields.provenance import is_set_by_person
 from daemon.journal.references import entities
 from daemon.journal.references.entities import BaseClock
@@ -28,7 +29,7 @@ SourceName = Literal["note", "transcript"]
 class NewEntry(Struct, frozen=True, forbid_unknown_fields=True):
     """A note or transcript to add; without `happened_at` it happened now."""
 
-    text: str
+    text: EntryText
     happened_at: str | None = None
     source: SourceName = "note"
 
@@ -36,7 +37,7 @@ class NewEntry(Struct, frozen=True, forbid_unknown_fields=True):
 class EntryEdit(Struct, frozen=True, forbid_unknown_fields=True):
     """What to change of an entry; what is left out stays."""
 
-    text: str | UnsetType = UNSET
+    text: EntryText | UnsetType = UNSET
     happened_at: str | UnsetType = UNSET
     source: SourceName | UnsetType = UNSET
     base: BaseClock = None

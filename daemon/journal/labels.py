@@ -15,6 +15,7 @@ from msgspec import UNSET, Struct, UnsetType
 from daemon.journal import named_entities
 from daemon.journal.fields import validation
 from daemon.journal.fields.colors import checked_color
+from daemon.journal.fields.described_texts import ColorText, NameText, RemarkText
 from daemon.journal.references import entities, names
 from daemon.journal.references.entities import BaseClock
 from daemon.journal.references.names import LABEL_CATEGORIES
@@ -56,18 +57,18 @@ class Label(Struct, frozen=True, kw_only=True):
 class NewLabel(Struct, frozen=True, forbid_unknown_fields=True):
     """A label to add; `categories` by name or id."""
 
-    name: str
-    color: str | None = None
-    description: str | None = None
+    name: NameText
+    color: ColorText | None = None
+    description: RemarkText | None = None
     categories: list[str] = []
 
 
 class LabelEdit(Struct, frozen=True, forbid_unknown_fields=True):
     """What to change of a label; what is left out stays, null empties. `categories` replaces them all."""
 
-    name: str | UnsetType = UNSET
-    color: str | UnsetType | None = UNSET
-    description: str | UnsetType | None = UNSET
+    name: NameText | UnsetType = UNSET
+    color: ColorText | UnsetType | None = UNSET
+    description: RemarkText | UnsetType | None = UNSET
     categories: list[str] | UnsetType = UNSET
     add_categories: list[str] = []
     remove_categories: list[str] = []

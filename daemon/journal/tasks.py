@@ -9,6 +9,15 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from daemon.journal.fields import validation
+from daemon.journal.fields.described_texts import (
+    LanguageText,
+    Minutes,
+    NameText,
+    PriorityText,
+    RemarkText,
+    StatusText,
+    TitleText,
+)
 from daemon.journal.fields.provenance import is_set_by_person
 from daemon.journal.references import entities
 from daemon.journal.references.entities import BaseClock
@@ -41,38 +50,38 @@ from syncproto.vector_clock import VectorClock
 LABELS_MAX = 100
 
 TypedDay = Annotated[str, Meta(description="YYYY-MM-DD, or words such as friday; answered as YYYY-MM-DD.")]
-TypedMinutes = Annotated[int | str, Meta(description="Minutes, or words such as 2h.")]
-LabelNames = Annotated[list[str], Meta(max_length=LABELS_MAX)]
+TypedMinutes = Annotated[Minutes | str, Meta(description="Minutes, or words such as 2h.")]
+LabelNames = Annotated[list[NameText], Meta(max_length=LABELS_MAX)]
 
 
 class NewTask(Struct, frozen=True, forbid_unknown_fields=True):
     """A task to add. Labels and the category are given by name, and made at first use."""
 
-    title: str
-    status: str = "OPEN"
-    reason: str | None = None
-    priority: str = validation.PRIORITY_DEFAULT
+    title: TitleText
+    status: StatusText = "OPEN"
+    reason: RemarkText | None = None
+    priority: PriorityText = validation.PRIORITY_DEFAULT
     due: TypedDay | None = None
     estimate_minutes: TypedMinutes | None = None
-    language: str | None = None
+    language: LanguageText | None = None
     labels: LabelNames = []
-    category: str | None = None
+    category: NameText | None = None
 
 
 class TaskEdit(Struct, frozen=True, forbid_unknown_fields=True):
     """What to change of a task; what is left out stays, null empties. `labels` replaces them all."""
 
-    title: str | UnsetType = UNSET
-    status: str | UnsetType = UNSET
-    reason: str | UnsetType | None = UNSET
-    priority: str | UnsetType = UNSET
+    title: TitleText | UnsetType = UNSET
+    status: StatusText | UnsetType = UNSET
+    reason: RemarkText | UnsetType | None = UNSET
+    priority: PriorityText | UnsetType = UNSET
     due: TypedDay | UnsetType | None = UNSET
     estimate_minutes: TypedMinutes | UnsetType | None = UNSET
-    language: str | UnsetType | None = UNSET
+    language: LanguageText | UnsetType | None = UNSET
     labels: LabelNames | UnsetType = UNSET
     add_labels: LabelNames = []
-    remove_labels: LabelNames = []
-    category: str | UnsetType | None = UNSET
+    remove_labels: Annotated[list[str], Meta(max_length=LABELS_MAX)] = []
+    category: NameText | UnsetType | None = UNSET
     base: BaseClock = None
 
 

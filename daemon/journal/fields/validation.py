@@ -24,7 +24,9 @@ NAME_CHARS_MAX: Final = 100
 ENTRY_BYTES_MAX: Final = 128 * 1024
 ESTIMATE_MAX: Final = 1_000_000
 
-_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+LANGUAGE_PATTERN: Final = "[a-z]{2,3}(-[A-Za-z0-9]{2,8})*"
+
+_LANGUAGE = re.compile(LANGUAGE_PATTERN)
 _BREAKS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
