@@ -19,7 +19,16 @@ from msgspec import Struct
 from daemon.control import list_answers
 from daemon.control.list_answers import EncodedList
 from daemon.control.request_metrics import RequestMeter
-from daemon.control.route import AsyncHandler, Call, ReadHandler, Route, StreamHandler, WriteHandler
+from daemon.control.route import (
+    IDEMPOTENCY_HEADER,
+    IDEMPOTENCY_KEY_PATTERN,
+    AsyncHandler,
+    Call,
+    ReadHandler,
+    Route,
+    StreamHandler,
+    WriteHandler,
+)
 from daemon.disk import READING_STILL_WORKS, DiskFloor
 from daemon.refusal import RefusalCode, Refused, usage_error
 from store.local import idempotency
@@ -32,10 +41,9 @@ from store.transaction import Transaction
 S = TypeVar("S", bound=Struct)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
-IDEMPOTENCY_HEADER = "Idempotency-Key"
 _BODY_UNREADABLE = sentence("body-unreadable", "the request's body cannot be read")
 _PLACE_CHARS_MAX = 100
-_KEY = re.compile(r"[\x21-\x7e]{1,128}")
+_KEY = re.compile(IDEMPOTENCY_KEY_PATTERN)
 
 
 class KeyedRequest:

@@ -13,17 +13,23 @@ from msgspec import Struct
 
 from daemon.control.error_body import Envelope
 from daemon.control.list_answers import FIRST, LEFT_OUT_HEADER
-from daemon.control.route import Nothing, Route, StreamHandler
+from daemon.control.route import (
+    IDEMPOTENCY_HEADER,
+    IDEMPOTENCY_KEY_PATTERN,
+    Nothing,
+    Route,
+    StreamHandler,
+)
 
 type_json = dict[str, Any]
 
 _REF = "#/components/schemas/{name}"
 _KEY = {
-    "name": "Idempotency-Key",
+    "name": IDEMPOTENCY_HEADER,
     "in": "header",
     "required": False,
     "description": "A retry with the same key gets the same answer, and does nothing twice.",
-    "schema": {"type": "string", "pattern": r"^[\x21-\x7e]{1,128}$"},
+    "schema": {"type": "string", "pattern": f"^{IDEMPOTENCY_KEY_PATTERN}$"},
 }
 _FROM = {
     "name": FIRST,

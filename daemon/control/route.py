@@ -5,7 +5,7 @@ Never does I/O: dispatch runs a route, openapi describes it, both from the same 
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from aiohttp import web
 from msgspec import Struct
@@ -16,6 +16,8 @@ from store.transaction import Transaction
 
 REQUEST_BYTES_MAX = 1 << 20
 CREATED = 201
+IDEMPOTENCY_HEADER: Final = "Idempotency-Key"
+IDEMPOTENCY_KEY_PATTERN: Final = r"[\x21-\x7e]{1,128}"
 
 
 class Nothing(Struct, frozen=True, forbid_unknown_fields=True):
