@@ -1,6 +1,6 @@
 """The command `placet`: starts it, or says which package of somebody else stands where one of ours should.
 
-Never imports what it has not looked at: `python-daemon`, for one, owns a package `daemon` too.
+Never goes on with a package that is not ours: `python-daemon`, for one, owns a package `daemon` too.
 """
 
 import sys

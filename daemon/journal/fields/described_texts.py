@@ -1,7 +1,8 @@
 r"""The texts of requests as the API's description has them: what `validation` and `colors` take, as a schema.
 
 Never checks anything: a refusal is in words, and comes from where the field is kept. What these allow is
-taken. Blanks at the ends are cut off there, so a text with some may be longer than is described here.
+taken, but for notes, of which bytes are counted there and a schema can count only characters. Blanks at the
+ends are cut off there, so a text with some may be longer than is described here.
 """
 
 from typing import Annotated, Any
