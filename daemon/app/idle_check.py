@@ -13,6 +13,7 @@ from store.file.errors import StoreError
 from store.threads import StoreThreads
 
 TABLE_EVERY_S: Final = 30.0
+WAITS_MAX: Final = 20
 ALL_EVERY_S: Final = 86_400.0
 
 log = structlog.get_logger("daemon")
@@ -29,12 +30,16 @@ async def check_while_idle(
                 await store.check_table(table)
         except StoreError as fault:
             log.warning("a check of the database ended early", reason=fault.sentence.text)
+        except Exception:
+            # A bug here costs one day's check, and never all later ones.
+            log.exception("the database could not be checked")
         await sleep(ALL_EVERY_S)
 
 
 async def _idle(store: StoreThreads, sleep: Callable[[float], Awaitable[object]]) -> None:
-    """Wait until nothing was written for a while."""
-    end = -1
-    while end != store.feed_end:
+    """Wait until nothing was written for a while, but no longer than a journal in steady use bears."""
+    for _ in range(WAITS_MAX):
         end = store.feed_end
         await sleep(TABLE_EVERY_S)
+        if end == store.feed_end:
+            return

@@ -12,6 +12,9 @@ from daemon.journal.references import entities
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId
 
+AgentRef = Annotated[str, Meta(min_length=1, max_length=200)]
+"""An agent of another maker by its name, or any agent by its id or its task."""
+
 
 class ReaderQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """The agent that reads, by its name, or its task: it is shown what is its own, by a whole id.
@@ -19,7 +22,7 @@ class ReaderQuery(Struct, frozen=True, forbid_unknown_fields=True):
     A program that works under the name of an agent always gives it; a person's own program leaves it out.
     """
 
-    agent: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
+    agent: AgentRef | None = None
 
 
 def find_own_ask(snapshot: Snapshot, agent: EntityId, ref: str) -> EntityId:

@@ -298,7 +298,7 @@ def already_applied_reason(snapshot: Snapshot, state: ItemState) -> Sentence | N
             str(state.effect.fields["title"]),
             state.effect.entity,
             # How a proposal stands tells its agent of no task that this may not know of.
-            lambda task: any(
+            lambda task: all(
                 Sight(snapshot, occurrence.agent).shows_task(task) for occurrence in state.item.occurrences
             ),
         )

@@ -270,7 +270,8 @@ def _items_of_status(
     with_status = (
         (state, item_state.displayed_status(snapshot, state, now_ms)) for state in states if state is not None
     )
-    return _pending_items(snapshot, [pair for pair in with_status if pair[1] is wanted], now_ms)
+    shown = _pending_items(snapshot, [pair for pair in with_status if pair[1] is wanted], now_ms)
+    return _limit_dates(shown, now_ms)
 
 
 def waiting_count(items: Iterable[PendingItem]) -> int:

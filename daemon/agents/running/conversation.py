@@ -140,8 +140,8 @@ async def _converse(conversation: _Conversation) -> None:
             conversation.context, instruction=ASK_FOR_REPORT, required_tool=UPDATE_REPORT
         )
         await _take_turn(conversation)
-        if conversation.done.calls and not anything_taken(conversation.context):
-            await _let_another_begin(conversation)
+    if conversation.done.calls and not anything_taken(conversation.context):
+        await _let_another_begin(conversation)
 
 
 async def _let_another_begin(conversation: _Conversation) -> None:

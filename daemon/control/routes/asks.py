@@ -12,7 +12,7 @@ from daemon.agents.asks import ask_requests, ask_views
 from daemon.agents.asks.ask_record import ASK, read_ask
 from daemon.agents.asks.ask_requests import NewAsk, UsedPermission
 from daemon.agents.asks.ask_views import AskDetails
-from daemon.agents.asks.own_asks import ReaderQuery, find_own_ask
+from daemon.agents.asks.own_asks import AgentRef, ReaderQuery, find_own_ask
 from daemon.agents.person.external_agents import find_any_agent, find_calling_agent
 from daemon.control.route import CREATED, Call, Nothing, ReadHandler, Route, WriteHandler
 from daemon.journal.references import entities
@@ -21,8 +21,6 @@ from store.sentence import sentence
 from store.snapshot import Snapshot
 from store.transaction import Transaction
 from syncproto.ids import EntityId
-
-AgentRef = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class AsksQuery(Struct, frozen=True, forbid_unknown_fields=True):

@@ -36,7 +36,7 @@ from daemon.agents.deciding.verdict_requests import (
 )
 from daemon.agents.deciding.waiting_items import PendingItem
 from daemon.agents.person import full_history
-from daemon.agents.person.external_agents import find_any_agent
+from daemon.agents.person.external_agents import find_any_agent, find_calling_agent
 from daemon.agents.person.shown_verdicts import is_ask, require_no_choice
 from daemon.agents.receipts.receipt_builder import make_receipt
 from daemon.agents.receipts.receipt_form import ReceiptFault
@@ -176,7 +176,8 @@ class DecisionRoutes:
         if call.query.agent is None:
             name = _item(snapshot, call.ref)
         else:
-            name = _own_item(snapshot, find_any_agent(snapshot, call.query.agent), call.ref)
+            agent = find_calling_agent(snapshot, call.query.agent, find_any_agent)
+            name = _own_item(snapshot, agent, call.ref)
         if isinstance(name, str):
             raise Refused(RefusalCode.NOT_FOUND, no_such_proposal())
         try:

@@ -10,6 +10,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from daemon.agents.asks.own_asks import AgentRef
 from daemon.agents.outside import proposal_views, proposals, readable_tasks
 from daemon.agents.outside.own_requests import OwnRequests, decided_requests, waiting_requests
 from daemon.agents.outside.proposal_views import ProposedSet
@@ -25,8 +26,7 @@ from daemon.control.routes.agents import Pause, Policy, permit
 from daemon.journal.human_input import HumanInput
 from daemon.journal.references import entities
 from daemon.notifier import Notifier
-from daemon.refusal import RefusalCode, Refused
-from store.fold.entity import Entity
+from daemon.refusal import RefusalCode, Refused, not_found_refusal
 from store.sentence import sentence
 from store.snapshot import Snapshot
 from store.threads import StoreThreads
@@ -35,8 +35,6 @@ from syncproto.ids import EntityId, id_from_text
 
 ITEMS_MAX = 30
 WAIT_S_MAX = 50.0
-
-AgentRef = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class NewExternalAgent(Struct, frozen=True, forbid_unknown_fields=True):
@@ -356,15 +354,10 @@ class OutsideRoutes:
 
     def _set(self, snapshot: Snapshot, agent: EntityId, ref: str) -> ProposedSet:
         """Return a set of an agent's own by its whole id. Raises Refused for any other as for none."""
-
-        def own_set(stored: Entity) -> ProposedSet | None:
-            return proposal_views.set_of_agent(snapshot, stored, agent, self._now_ms())
-
-        stored = entities.find_by_full_id(
-            snapshot, "change_set", ref, lambda stored: own_set(stored) is not None
-        )
-        listed = own_set(stored)
-        assert listed is not None, "only an own set is found"
+        stored = entities.find_by_full_id(snapshot, "change_set", ref)
+        listed = proposal_views.set_of_agent(snapshot, stored, agent, self._now_ms())
+        if listed is None:
+            raise not_found_refusal("change set", ref, entities.WHOLE_ID_HINT)
         return listed
 
     async def _verdicts(self, call: Call[Nothing, VerdictsQuery]) -> Verdicts:

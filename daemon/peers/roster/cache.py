@@ -110,6 +110,7 @@ class RosterCache:
         return _Reading(changes, peer_records.pending_newcomers(snapshot, now_ms), set(unsaved))
 
     def _apply(self, changes: RosterChanges) -> None:
+        removed_before = list(self._removed)
         for entity, change in changes.entries.items():
             before, entry = self._entries.pop(entity, None), change.entry
             if entry is not None:
@@ -118,8 +119,9 @@ class RosterCache:
             if device is not None:
                 self._apply_change(device, None if entry is None else entry.member, change)
         if changes.entries:
-            # Once for all of them: each costs what was ever removed.
-            self._removed_mark = member_records.removed_mark(self._removed)
+            if self._removed != removed_before:
+                # Once for all of them: each costs what was ever removed.
+                self._removed_mark = member_records.removed_mark(self._removed)
             linked = self._places.find_linked()
             # Removed devices stay in the roster, so that they stay outside.
             self._others = {

@@ -71,7 +71,8 @@ def test_what_was_proposed_is_shown_as_what_a_person_confirmed_or_edited(a: Home
         change for change in a.read(lambda now: list_changes(now, shown_item.id, limit=9)) if change.after
     )
     moment = a.read(lambda now: task_timeline(now, task.id)).moments[0]
-    assert (title.item_id, moment.by) == (id_to_text(item), "user")
+    by = "user" if edited else "agent"
+    assert (title.by, title.item_id, moment.by) == (by, id_to_text(item), "user")
     assert {title.as_proposed, change.as_proposed, shown_item.checked_as_proposed} == {not edited}
     who = "you, with edits to a proposal" if edited else "you, as an agent proposed"
     display = Display(width=100)

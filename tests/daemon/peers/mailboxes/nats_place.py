@@ -31,7 +31,9 @@ class NatsPlace:
         """Purge the messages of all blobs of an ending."""
         async with self._nats.open_streams() as stream:
             subjects = (await stream.stream_info("box", subjects_filter=">")).state.subjects or {}
-            for subject in [subject for subject in subjects if f".{ending}." in subject]:
+            lost = [subject for subject in subjects if f".{ending}." in subject]
+            assert lost, "nothing is there to be lost"
+            for subject in lost:
                 await stream.purge_stream("box", subject=subject)
 
     async def mix_up(self) -> None:

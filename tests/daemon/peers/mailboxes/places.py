@@ -49,7 +49,9 @@ class _Files:
         return sorted(path for path in self.folder.rglob(f"*.{ending}") if path.is_file())
 
     async def lose(self, ending: str) -> None:
-        for blob in await asyncio.to_thread(self._blobs, ending):
+        blobs = await asyncio.to_thread(self._blobs, ending)
+        assert blobs, "nothing is there to be lost"
+        for blob in blobs:
             blob.unlink()
 
     async def mix_up(self) -> None:

@@ -190,7 +190,7 @@ async def test_many_removals_at_once_are_marked_once(desk: Device, monkeypatch: 
     monkeypatch.setattr(member_records, "removed_mark", noted)
     await take(desk, flood(40, removed=True))
     await standing(followed)
-    assert set(marked) == {0, 40}
+    assert [count for count in marked if count] == [40]
 
 
 # -- what a change costs -----------------------------------------------------------------------------------

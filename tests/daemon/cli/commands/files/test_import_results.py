@@ -104,3 +104,8 @@ def test_what_a_list_no_longer_has_is_named_and_told_by_the_exit_status(
     (tmp_path / "list.md").write_text("# One\n")
     result = placet("import", "markdown", str(tmp_path / "list.md"))
     assert (result.status, result.out.splitlines()[1:]) == (8, ["  line 1: mail Kim: gone from the file"])
+
+
+def test_an_import_of_everything_is_done(placet: Placet, control: FakeControl):
+    control.answers("POST /v1/import", examples.IMPORTED | {"skipped": [], "gone": []})
+    assert placet("import", "markdown", "-", "--name", "x", typed="- [ ] a").status == 0
