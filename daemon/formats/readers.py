@@ -74,7 +74,7 @@ def read_plan(format_: str, name: str, text: str, zone: tzinfo = UTC, now_ms: in
 
         def written_now(snapshot: Snapshot, ids: Collection[EntityId]) -> dict[str, PlannedTask]:
             now = parser(name, "".join(write(snapshot, zone, ids)), zone, now_ms)
-            return {task.key: task for task in now.tasks}
+            return {task.key: task for task in (*now.tasks, *now.readable)}
 
         plan = replace(plan, written_now=written_now)
     return plan

@@ -25,20 +25,12 @@ from store.fold.entity_state import DELETED
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite
 from syncproto.codec import Value
-from syncproto.ids import ZERO_ID, EntityId, derived_id, id_to_text, uuid7
-
-_NO_RANDOMNESS = bytes(10)
+from syncproto.ids import EntityId, derived_id, id_to_text
 
 FieldValues = dict[str, Value]
 
 _EDITABLE = ("title", "status", "reason", "priority", "due", "estimate_minutes", "language")
 """The fields of a task whose values a plan contains as they are stored."""
-
-
-def imported_task_id(format_: str, task: PlannedTask) -> EntityId:
-    """Return the id of an imported task, derived from the source's own, its time that of the source."""
-    time_of = ZERO_ID if task.made_ms is None else uuid7(task.made_ms, _NO_RANDOMNESS)
-    return derived_id("import", format_, task.key, time_of=time_of)
 
 
 class FileLabelIds:

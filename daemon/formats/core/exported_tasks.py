@@ -132,19 +132,27 @@ def _until_none(notes: Iterable[ExportedNote | None]) -> Iterator[ExportedNote]:
 class ExportedTasks:
     """The tasks of one snapshot, in the order of their making.
 
-    `removed`: also those out of sight; `only`: those of the file of which the tasks are yielded.
+    `removed`: also those out of sight, or these of them; `only`: those of the file of which the tasks are
+    yielded.
     """
 
     def __init__(
-        self, snapshot: Snapshot, *, removed: bool = False, only: Collection[EntityId] | None = None
+        self,
+        snapshot: Snapshot,
+        *,
+        removed: bool | Collection[EntityId] = False,
+        only: Collection[EntityId] | None = None,
     ) -> None:
         self._snapshot = snapshot
         self._names = NameLookup(snapshot)
         entities = [task for task in snapshot.entities("task") if task.exists]
-        removed_tasks = (
-            [task for task in snapshot.entities("task", removed=True) if task.exists] if removed else []
-        )
-        self._tasks = sorted([*entities, *removed_tasks], key=_age)
+        if removed:
+            entities += [
+                task
+                for task in snapshot.entities("task", removed=True)
+                if task.exists and (removed is True or task.id in removed)
+            ]
+        self._tasks = sorted(entities, key=_age)
         self._present = {task.id: task for task in self._tasks}
         self._only = only
 

@@ -8,6 +8,7 @@ beside the log for it, so every device answers alike, also one that never saw th
 if the version in effect is not an import's own.
 """
 
+from daemon.formats.core.plan import PlannedTask
 from daemon.journal.fields.imported_provenance import is_from_import, origin_before_export
 from daemon.journal.fields.provenance import ORIGIN_AT_KEY, written_ms
 from store.fold.entity import Entity
@@ -15,6 +16,7 @@ from store.fold.field_versions import Provenance
 from store.queries.field_changes import operations_touching
 from store.snapshot import Snapshot
 from syncproto.codec import Redacted, Value, redaction_of
+from syncproto.ids import ZERO_ID, EntityId, derived_id, uuid7
 from syncproto.vector_clock import Head
 
 _BY = "by"
@@ -22,7 +24,14 @@ _IMPORT = "import"
 _FORMAT = "format"
 _SOURCE = "source"
 _CHANGED = "changed_ms"
+_NO_RANDOMNESS = bytes(10)
 _SOURCE_CHARS_MAX = 2000  # no importer takes an id that is longer
+
+
+def imported_task_id(format_: str, task: PlannedTask) -> EntityId:
+    """Return the id of an imported task, derived from the source's own, its time that of the source."""
+    time_of = ZERO_ID if task.made_ms is None else uuid7(task.made_ms, _NO_RANDOMNESS)
+    return derived_id("import", format_, task.key, time_of=time_of)
 
 
 def import_origin(

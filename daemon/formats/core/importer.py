@@ -9,10 +9,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from daemon.formats.core.drafts import FileLabelIds, TaskDraft, TaskDrafter, imported_task_id
-from daemon.formats.core.import_history import import_origin
-from daemon.formats.core.own_tasks import REMOVED_HERE
-from daemon.formats.core.plan import GONE, Faulty, Plan, PlannedTask, Skipped, describe_skipped
+from daemon.formats.core.drafts import FileLabelIds, TaskDraft, TaskDrafter
+from daemon.formats.core.import_history import import_origin, imported_task_id
+from daemon.formats.core.plan import (
+    GONE,
+    REMOVED_HERE,
+    Faulty,
+    Plan,
+    PlannedTask,
+    Skipped,
+    describe_skipped,
+)
 from daemon.formats.core.task_matching import match_tasks
 from daemon.journal.references.name_registry import KnownNames
 from daemon.refusal import Detail, RefusalCode, Refused

@@ -30,6 +30,9 @@ GONE = sentence(
     "import-gone-from-file",
     "no longer in the file, which has something new: if that is the same in other words, remove it here",
 )
+REMOVED_HERE = sentence(
+    "import-removed-here", "changed in the file, but removed in Placet: restore it to import it again"
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 

@@ -65,8 +65,8 @@ WrittenProperty = tuple[str, dict[str, str], str]
 
 
 def write(snapshot: Snapshot, zone: tzinfo, only: Collection[EntityId] | None = None) -> Iterator[str]:
-    """Yield the file, or `only` some of its tasks."""
-    tasks = ExportedTasks(snapshot, only=only)
+    """Yield the file, or `only` some tasks, removed ones too: an earlier file may have them."""
+    tasks = ExportedTasks(snapshot, removed=only or (), only=only)
     zones = ZoneWriter()
     yield _HEAD
     for task in tasks:

@@ -8,8 +8,7 @@ from itertools import count
 from typing import NamedTuple
 
 from daemon.formats.core.importer import ImportResult
-from daemon.formats.core.own_tasks import REMOVED_HERE
-from daemon.formats.core.plan import describe_skipped
+from daemon.formats.core.plan import REMOVED_HERE, describe_skipped
 from daemon.formats.jsonl.entity_record import EntityRecord, name_of
 from daemon.formats.jsonl.line_schema import ROSTER_KIND
 from daemon.formats.jsonl.merge import EntityMerge

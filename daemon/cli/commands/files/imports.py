@@ -76,8 +76,8 @@ def import_command(
     and the list of devices is never imported. If a thing is here too, only what the file knows beyond it is
     imported. If both have changed a value, both values stay, as a conflict. Such a file has no history.
 
-    If something of the file is left out, it is named, and the exit status is 8. A task that was made here,
-    exported, and changed elsewhere in a file of Taskwarrior or iCalendar is left out: change it here. It is 8
+    If something of the file is left out, it is named, and the exit status is 8. A task that was made here is
+    left out if a file of Taskwarrior or iCalendar says otherwise than the journal: change it here. It is 8
     too if something open is no longer in a list that has new things: they may be the same in other words.
 
     If one line cannot be read, nothing is imported, and each fault is named with its line. With --skip-faulty

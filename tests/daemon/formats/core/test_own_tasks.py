@@ -3,6 +3,8 @@
 Never edits a file by hand: a second journal plays the other program.
 """
 
+import re
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 
@@ -90,6 +92,65 @@ def test_what_was_removed_here_is_called_removed(a: Home, b: Home, format_):
         before = commits(home)
         assert bring(home, format_, text) == ImportResult(unchanged=1, removed=1)
         assert commits(home) == before
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_a_link_with_an_imported_task_is_no_edit(a: Home, b: Home, format_):
+    two_tasks(b)
+    bring(a, format_, export(b, format_))
+    imported = [id_from_text(task.id) for task in stored_tasks(a)]
+    own = id_from_text(a.write(lambda tx: tasks.add(tx, NewTask(title="mow"))).id)
+    for ends in ((own, imported[0]), (imported[1], own)):
+        for type_ in ("blocks", "follows_up"):
+            a.new("link", from_id=ends[0], to_id=ends[1], type=type_)
+    before = commits(a)
+    assert bring(a, format_, export(a, format_)) == ImportResult(unchanged=3)
+    assert commits(a) == before
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_ids_in_another_form_name_the_same_tasks(a: Home, format_):
+    two_tasks(a)
+    text = re.sub("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", lambda uid: uid[0].upper(), export(a, format_))
+    assert bring(a, format_, text) == ImportResult(unchanged=2)
+    result = bring(a, format_, text.replace("dig", "hoe"))
+    assert [(skipped.what, skipped.why_id) for skipped in result.skipped] == [
+        ("hoe", "import-own-task-changed")
+    ]
+    assert result.unchanged == 1
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_what_was_removed_here_and_edited_in_the_file_is_named(a: Home, format_):
+    ids = two_tasks(a)
+    text = export(a, format_)
+    a.write(lambda tx: tasks.remove(tx, ids[0]))
+    result = bring(a, format_, text.replace("rake  it", "hoe").replace("rake it", "hoe"))
+    assert [(skipped.what, skipped.why_id) for skipped in result.skipped] == [
+        ("hoe", "import-own-task-removed")
+    ]
+    assert (result.unchanged, result.removed) == (1, 0)
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_a_link_with_a_task_removed_before_the_export_is_no_edit(a: Home, format_):
+    ids = two_tasks(a)
+    a.write(lambda tx: tasks.remove(tx, ids[1]))
+    result = bring(a, format_, export(a, format_))
+    assert (result.skipped, result.removed) == ((), 0)
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_an_edit_made_here_is_not_called_one_of_the_file(a: Home, format_):
+    ids = two_tasks(a)
+    text = export(a, format_)
+    for id_ in ids:
+        a.write(lambda tx, id_=id_: tasks.edit(tx, id_, TaskEdit(priority="P0")))  # type: ignore[misc]
+    a.write(lambda tx: tasks.remove(tx, ids[0]))
+    reasons = [skipped.why for skipped in bring(a, format_, text).skipped]
+    assert [reason.partition(", where")[0] for reason in reasons] == [
+        "the file says otherwise than the journal"
+    ] * 2
 
 
 def _without_the_second(text: str, format_: str) -> str:

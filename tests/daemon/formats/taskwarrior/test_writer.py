@@ -172,7 +172,7 @@ def test_tasks_of_this_journal_do_not_come_in_again_as_others(a: Home):
     assert result == ImportResult(unchanged=1)
     result = bring(a, "taskwarrior", export(a, "taskwarrior").replace("rake", "dig"))
     assert (result.tasks, result.updated, [skipped.what for skipped in result.skipped]) == (0, 0, ["dig"])
-    assert "of this journal" in result.skipped[0].why
+    assert "where the task was made" in result.skipped[0].why
 
 
 def test_notes_of_one_second_keep_their_order(a: Home, b: Home):
