@@ -234,7 +234,9 @@ def _is_overtaken(task: ExportedTask, line: Property, kept: KeptLines) -> bool:
         return not _same_priority(task, line)
     if line.name == "COMPLETED":
         return task.status == "DONE" and task.is_end_dated
-    return line.name in ("DUE", "DURATION") and task.due is not None and not kept.says_due
+    # Beside a DUE of its own, a length without a start says nothing of the day.
+    says_day = line.name == "DUE" or (line.name == "DURATION" and kept.has("DTSTART"))
+    return says_day and task.due is not None and not kept.says_due
 
 
 def _same_priority(task: ExportedTask, line: Property) -> bool:
