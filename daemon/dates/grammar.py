@@ -182,7 +182,7 @@ def _patterns(language: DateLanguage) -> tuple[tuple[DayRule, re.Pattern[str]], 
         "day": r"(?P<day>\d{1,2})",
         "year": r"(?: (?P<year>\d{4}))?",
     }
-    rules = {**language.rules, DayRule.BARE: ("{n} ?{unit}",)}
+    rules = {**language.rules, DayRule.BARE: (r"{n}(?: |(?<=\d)){unit}",)}
     filled = [
         (rule, _fill_holes(template, holes)) for rule, templates in rules.items() for template in templates
     ]

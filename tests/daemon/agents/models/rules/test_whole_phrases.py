@@ -231,6 +231,7 @@ MENTIONS = {
     ("en", "20 March 2027, takes 90 minutes"): (["2027-03-20"], [90]),
     ("en", "takes 3 hours 20 people come, 1½ h"): ([], [90]),
     ("en", "an hour and a bit"): ([], []),
+    ("en", "20 minutes and a call"): ([], [20]),
     ("de", "1 Std. 30 Min. am Freitag, dann Montag in einer Woche"): (["2026-11-20"], [90]),
     ("fr", "lundi en huit ; mardi"): (["2026-11-24"], []),
     ("fr", "une heure et demie"): ([], [90]),
