@@ -55,6 +55,8 @@ def lengths_of_all_languages() -> LengthWordTable:
         joiners=all_spellings(word for words in spoken for word in words.length.joiners),
         vague=all_spellings(phrase for words in spoken for phrase in words.length.vague),
         unread=frozenset[str]().union(*map(unread_units, spoken)),
+        # "20 de colegi" counts people.
+        tails=all_spellings(word for words in spoken for word in words.hanging) - {"de"},
     )
 
 

@@ -26,6 +26,8 @@ _DIGIT: Final = re.compile(r"[.\s]*\d")
 _BARE: Final = re.compile(r"\s*(\d{1,2})(?![\d½¼¾]|[.,:/-]\d)(?!\s*[€$£%])")
 _NEXT_WORD: Final = re.compile(r"\s*([^\W\d_]*)")
 _NEW_SENTENCE: Final = re.compile(r"\s+\d+\s+[^\W\d_]")
+# "2 Std. mehr" is one phrase, and "2 hours. More tomorrow" is two.
+_ABBREVIATION: Final = re.compile(r"(?<![^\W\d_])(?:mins?|[^\W\d_aeiouy]+)\.$")
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +76,8 @@ class LengthWordTable:
 
     @cached_property
     def beginning(self) -> re.Pattern[str]:
-        """Return the pattern of a place in a text at which a length begins."""
-        return re.compile(rf"(?<![\w.,:/-])(?={self.part.pattern})")
+        """Return the pattern of a place in a text at which a length begins, be it one that is not read."""
+        return re.compile(rf"(?<![\w.,:/-])(?={self.part.pattern}|{self._some})")
 
     @property
     def _between_ends(self) -> str:
@@ -85,6 +87,11 @@ class LengthWordTable:
     def _any_unit(self) -> str:
         # English has "y" for years, and Spanish joins with it.
         return words_pattern((*self.units, *(self.unread - self.joiners)))
+
+    @property
+    def _some(self) -> str:
+        unit = rf"[\s-]*(?:de\s+)?(?:{self._any_unit})(?!\w)\.?"
+        return rf"{self._number}(?:\s+(?:{words_pattern(self.fractions)}))?{unit}"
 
     @cached_property
     def between_ends(self) -> re.Pattern[str]:
@@ -101,14 +108,21 @@ class LengthWordTable:
         """Return the pattern of what belongs to a length that ended before it."""
         joiner = words_pattern(self.joiners)
         join = rf"\s*(?:(?:,\s*)?(?:{joiner})\s+|[,&+]\s*|(?:{self._between_ends})\s*)?"
-        unit = rf"[\s-]*(?:de\s+)?(?:{self._any_unit})(?!\w)"
-        some = rf"{self._number}(?:\s+(?:{words_pattern(self.fractions)}))?{unit}"
         end = rf"(?:{self._between_ends})\s*{self._number}(?:[\s.,;!]|$)" if self.range_words else r"(?!)"
-        vague = rf"(?:{words_pattern(self.vague)})(?!\w)"
         whole = rf"(?:{words_pattern((*self.amounts, *self.fractions))})(?!\w)"
-        # "Une heure trente": a number in letters without its unit.
-        bare = words_pattern(word for word, number in self.numbers.items() if number >= _TEN)
-        return re.compile(rf"{join}(?:{some}|{whole})|\s*(?:{end}|{vague})|\s*/\s*\w|\s+(?:{bare})(?!\w)")
+        return re.compile(rf"{join}(?:{self._some}|{whole})|\s*{end}|\s*/\s*\w")
+
+    @cached_property
+    def change(self) -> re.Pattern[str]:
+        """Return the pattern of words that change a length before them by no known size."""
+        return re.compile(rf"\s*(?:{words_pattern(self.vague)})(?!\w)")
+
+    @cached_property
+    def bare(self) -> re.Pattern[str]:
+        """Return the pattern of a number in letters without its unit, as in "une heure trente"."""
+        joined = "".join(f"{pattern}|" for pattern in sorted(self.joined_numbers))
+        tens = words_pattern(word for word, number in self.numbers.items() if number >= _TEN)
+        return re.compile(rf"\s+(?:{joined}{tens})(?!\w)")
 
 
 class Length(NamedTuple):
@@ -179,7 +193,7 @@ def length_at(text: str, start: int, table: LengthWordTable) -> Length | None:
         if upper is None:
             break
         length = upper
-    if length is None or table.goes_on.match(text, length.end):
+    if length is None or _continuation(text, length.end, table):
         return None
     return length if _DIGIT.match(text, length.end) is None or _is_new_sentence(text, length.end) else None
 
@@ -187,9 +201,26 @@ def length_at(text: str, start: int, table: LengthWordTable) -> Length | None:
 def end_of_length(text: str, start: int, table: LengthWordTable) -> int:
     """Return where that ends which belongs to a length that is not read; it begins at `start`."""
     part = table.part.match(text, start)
-    end = part.end() if part else start + 1
-    more = table.goes_on.match(text, end)
-    return more.end() if more else end
+    end = part.end() if part else start
+    while more := _continuation(text, end, table) or _BARE.match(text, end):
+        end = more.end()
+    return max(end, start + 1)
+
+
+def _continuation(text: str, end: int, table: LengthWordTable) -> re.Match[str] | None:
+    """Match what belongs to a length that ended before it."""
+    if more := table.goes_on.match(text, end):
+        return more
+    if text[end - 1 : end + 1] == ". " and not _ABBREVIATION.search(text, 0, end):
+        return None
+    bare = table.bare.match(text, end)
+    return table.change.match(text, end) or (bare if bare and _is_last(text, bare.end(), table) else None)
+
+
+def _is_last(text: str, end: int, table: LengthWordTable) -> bool:
+    """Return whether a number that ends here counts no word behind it: "20 people" does."""
+    following = _NEXT_WORD.match(text, end)
+    return following is None or not following[1] or following[1] in table.tails
 
 
 def _is_new_sentence(text: str, end: int) -> bool:
@@ -218,11 +249,10 @@ def _sum_at(text: str, start: int, table: LengthWordTable) -> Length | None:
 def _bare_minutes(text: str, end: int, table: LengthWordTable) -> re.Match[str] | None:
     """Match the minutes of "1 hour 30": "1 hour 30 people" has none."""
     bare = _BARE.match(text, end)
-    following = _NEXT_WORD.match(text, bare.end()) if bare else None
-    if bare is None or following is None:
+    if bare is None:
         return None
     is_joined = bare.start(1) == end and text[end - 1 : end] != "."
-    return bare if is_joined or not following[1] or following[1] in table.tails else None
+    return bare if is_joined or _is_last(text, bare.end(), table) else None
 
 
 def _minutes(part: re.Match[str], table: LengthWordTable) -> tuple[float, int]:

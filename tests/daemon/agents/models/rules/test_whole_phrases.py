@@ -23,6 +23,9 @@ LENGTHS = {
         takes 3 hours 20 people come = | takes 2 hours or 3 = | takes an hour or two = | takes 2 hours/week =
         takes 2 days and 3 weeks = | takes 2 hours and 30 seconds = | takes 5 minutes 30 seconds =
         takes an hour and a bit = | takes an hour and a half day = | takes 30 min 2 h =
+        takes 2 hours. More tomorrow = 120 | takes 2 hours. Less is fine = 120
+        takes 2 h. Ten people come = 120 | takes 2 hours twenty people came = 120
+        takes one hour thirty five = | takes one hour thirty for all = | takes 1 day. More tomorrow = 480 | takes 2 hrs. less =
         takes an hour less = | takes 2 hours twice = | takes an hour longer = | takes half an hour = 30
     """,
     "de": """
@@ -32,13 +35,15 @@ LENGTHS = {
         Dauert eine Stunde und fünfundvierzig Minuten = 105 | Dauert 3 Std. 20 Leute kommen. = 180
         Dauert 3 Stunden 20 Leute = | Dauert 2 Stunden und 3 Wochen = | Dauert 2 Stunden und ein bisschen =
         Dauert zwei Stunden weniger zehn Minuten = | Dauert 2 Stunden 3 Mal = | Dauert anderthalb Stunden = 90
-        Dauert drei Stunden länger =
+        Dauert drei Stunden länger = | Dauert 2 Stunden. Mehr geht nicht = 120 | Dauert 2 Std. mehr =
+        Dauert 2 Stunden zwanzig Leute kommen = 120
     """,
     "es": """
         Lleva 3 horas y 20 minutos = 200 | Lleva una hora y cuarto = 75 | Lleva hora y cuarto = 75
         Lleva dos horas y media = 150 | Lleva 1 h. 30 min. = 90
         Lleva una hora y treinta y cinco minutos = 95
         Lleva una hora y tres cuartos = 105 | Lleva 3 horas y pico = | Lleva 3 horas 20 personas =
+        Lleva 2 horas. Menos no se puede = 120 | Lleva una hora treinta y cinco =
         Lleva una hora treinta = | Lleva hora y media = 90 | Lleva una hora y media más o menos = 90
     """,
     "fr": """
@@ -46,6 +51,7 @@ LENGTHS = {
         Prend une heure trois quarts = 105 | Dure 1 heure 30 pour tout = 90 | Prend deux heures et demie = 150
         Prend une heure et vingt-cinq minutes = 85 | Prend trois heures 20 personnes viennent =
         Prend deux heures moins le quart = | Prend 2 heures et quelques =
+        Prend 2 heures. De plus, il pleut = 120 | Prend une heure trente pour tout =
         Prend une heure trente = | Prend une heure de plus = | Prend 2 heures chacun =
         Prend une heure et demie = 90
     """,
@@ -54,6 +60,7 @@ LENGTHS = {
         Durează o oră și treizeci și cinci de minute = 95 | Durează două ore jumate = 150
         Durează trei ore și 20 de colegi vin = 180 | Durează trei ore 20 de colegi vin =
         Durează 2 ore și ceva =
+        Durează 2 ore. Mai mult nu se poate = 120
         Durează o oră treizeci = | Durează o oră în plus = | Durează o oră și jumătate = 90
     """,
 }
@@ -232,6 +239,23 @@ MENTIONS = {
     ("en", "takes 3 hours 20 people come, 1½ h"): ([], [90]),
     ("en", "an hour and a bit"): ([], []),
     ("en", "20 minutes and a call"): ([], [20]),
+    ("en", "2 weeks and 3 days"): ([], []),
+    ("en", "1 week 2 hours, and then it rains"): (["2026-11-25"], []),
+    ("en", "one month and 2 days"): ([], []),
+    ("en", "30 seconds and 2 minutes, then it took 40 minutes"): ([], [40]),
+    ("de", "2 Wochen und 3 Tage"): ([], []),
+    ("es", "2 semanas y 3 días"): ([], []),
+    ("fr", "2 semaines et 3 jours"): ([], []),
+    ("ro", "2 săptămâni și 3 zile"): ([], []),
+    ("en", "1 hour 30 minutes and 2 hours"): ([], []),
+    ("en", "1 hour 30 and 2 hours, 1h30m 2h"): ([], []),
+    ("de", "1 Std. 30 Min. und 2 Stunden"): ([], []),
+    ("es", "1 hora 30 minutos y 2 horas"): ([], []),
+    ("fr", "1 heure 30 minutes et 2 heures"): ([], []),
+    ("ro", "1 oră 30 de minute și 2 ore"): ([], []),
+    ("en", "2 hours. More tomorrow"): (["2026-11-19"], [120]),
+    ("en", "2 hours twenty people came"): ([], [120]),
+    ("fr", "une heure trente pour tout"): ([], []),
     ("de", "1 Std. 30 Min. am Freitag, dann Montag in einer Woche"): (["2026-11-20"], [90]),
     ("fr", "lundi en huit ; mardi"): (["2026-11-24"], []),
     ("fr", "une heure et demie"): ([], [90]),
