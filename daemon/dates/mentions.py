@@ -15,7 +15,7 @@ from daemon.dates.date_language import date_language
 from daemon.dates.durations import lengths_of_all_languages
 from daemon.dates.length_grammar import end_of_length, length_at
 from daemon.dates.spelling import normalized_words
-from daemon.dates.whole_days import end_of_phrase, folded_text, is_led_elsewhere
+from daemon.dates.whole_days import end_of_length_apart, end_of_phrase, folded_text, is_led_elsewhere
 
 _SPAN_WORDS_MAX: Final = 5
 _PLACES_MAX: Final = 500
@@ -61,11 +61,11 @@ def day_phrases_in(text: str, today: date, language: str) -> Iterator[tuple[str,
             ends = [end for _, end in tokens[index : index + _SPAN_WORDS_MAX]]
             if phrase := _longest_day(line, start, ends, today, language):
                 end, days = phrase
-                more = _end_of_more(line, start, end, language)
-                position = max(more, end)
-                if not more and not is_led_elsewhere(
-                    folded_text(line[max(start - _REST_CHARS_MAX, 0) : start]), language
-                ):
+                before = folded_text(line[max(start - _REST_CHARS_MAX, 0) : start])
+                rest = folded_text(line[end : end + _REST_CHARS_MAX])
+                more = end_of_phrase(line[start:end], rest, language)
+                position = end + max(more, end_of_length_apart(rest, language))
+                if not more and not is_led_elsewhere(before, language):
                     yield line[start:end], days
 
 
@@ -77,13 +77,6 @@ def _longest_day(
         if days := grammar.day_readings(line[start:end], today, language):
             return end, days
     return None
-
-
-def _end_of_more(line: str, start: int, end: int, language: str) -> int:
-    """Return where that ends with which the words of a day go on; 0 if they are the whole."""
-    is_named = not any(sign.isdigit() for sign in line[start:end])
-    more = end_of_phrase(folded_text(line[end : end + _REST_CHARS_MAX]), language, is_named=is_named)
-    return more and end + more
 
 
 def lengths_in(text: str) -> Iterator[int]:

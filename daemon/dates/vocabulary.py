@@ -86,7 +86,9 @@ class DateWords(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     days that people also say for whole weeks, and the days in these, as 15 and 14 for "quinze jours".
     `hanging` are words with which no title ends: what follows one belongs to it. `day_links` may stand
     between a day and another day, month or unit of the same phrase. `day_moved_by` makes another day of the
-    one before it, `day_moved_behind` of the one behind it.
+    one before it, `day_moved_behind` of the one behind it. `day_moved_if` and `day_sums`, which also move a
+    day with a year, do so only in front of a day or a number, or at the end. `months_alike` are also other
+    words, and months only behind one of `month_leads`.
     """
 
     language: str
@@ -107,6 +109,10 @@ class DateWords(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     day_links: tuple[str, ...]
     day_moved_by: tuple[str, ...]
     day_moved_behind: tuple[str, ...]
+    day_sums: tuple[str, ...]
+    day_moved_if: tuple[str, ...] = ()
+    months_alike: tuple[str, ...] = ()
+    month_leads: tuple[str, ...] = ()
     units_of_days: UnitWords = UnitWords()
     hanging: tuple[str, ...] = ()
 

@@ -25,7 +25,7 @@ from daemon.agents.models.rules.lexicon.plain_text import phrase_pattern, plain_
 from daemon.dates import grammar
 from daemon.dates.date_language import date_language
 from daemon.dates.vocabulary import DayRule, date_words
-from daemon.dates.whole_days import end_of_phrase
+from daemon.dates.whole_days import end_of_length_apart, end_of_phrase
 
 YEARS_AHEAD_MAX = 10
 FILLERS_MAX = 5
@@ -171,7 +171,8 @@ def _readings(
         if days and _takes_from_next_sentence(text, span[end:], cues):
             continue
         if days:
-            sure = len(days) == 1 and _stands_alone(text, span[end:], cues)
+            signs_start = tokens[count - 1].start() + len(tokens[count - 1].group().rstrip(",:"))
+            sure = len(days) == 1 and _stands_alone(text, span[signs_start:], cues)
             sure = sure and not _may_be_amount(text, clause, index, cues)
             day = next(iter(days))
             yield (
@@ -245,12 +246,13 @@ def _lead_pattern(cues: CueTable) -> re.Pattern[str]:
     return re.compile(rf"^(?:{date_language(cues.language).on}) ")
 
 
-def _stands_alone(text: str, rest: str, cues: CueTable) -> bool:
+def _stands_alone(text: str, signs_and_rest: str, cues: CueTable) -> bool:
     """Return whether a span is the whole of a day, and not a number that only looks like one."""
+    rest = signs_and_rest.lstrip(",:")
     following = words_in(rest)[:1]
     if cues.deadline.day_not_before.intersection(following) or _MONEY.match(rest):
         return False
-    if end_of_phrase(rest, cues.language, is_named=not any(sign.isdigit() for sign in text)):
+    if end_of_phrase(text, signs_and_rest, cues.language):
         return False
     if (
         not any(sign.isdigit() for sign in text)
@@ -258,7 +260,7 @@ def _stands_alone(text: str, rest: str, cues: CueTable) -> bool:
         and following[0][0].isdigit()
         and rest[:1] == " "
     ):
-        return _TIME.match(rest) is not None
+        return _TIME.match(rest) is not None or end_of_length_apart(signs_and_rest, cues.language) > 0
     if _NO_YEAR.match(text) and not _SURE.match(text):
         return False
     is_led = text.startswith(tuple(to_plain(lead) for lead in cues.deadline.day_leads))

@@ -25,7 +25,8 @@ LENGTHS = {
         takes an hour and a bit = | takes an hour and a half day = | takes 30 min 2 h =
         takes 2 hours. More tomorrow = 120 | takes 2 hours. Less is fine = 120
         takes 2 h. Ten people come = 120 | takes 2 hours twenty people came = 120
-        takes one hour thirty five = | takes one hour thirty for all = | takes 1 day. More tomorrow = 480 | takes 2 hrs. less =
+        takes one hour thirty five = | takes one hour thirty for all = | takes 1 day. More tomorrow = 480
+        takes 2 hrs. less =
         takes an hour less = | takes 2 hours twice = | takes an hour longer = | takes half an hour = 30
     """,
     "de": """
@@ -72,6 +73,10 @@ DAYS = {
         It is due by the 3. March is busy. = | Due by the 20. 3 colleagues have paid. =
         due by 3 March = 2027-03-03 | due by Friday, not Thursday = 2026-11-20
         due Monday to Wednesday = | due by Monday at 9 or Tuesday = | due by Monday at 9 = 2026-11-23
+        due 20 March, 2 days of work = 2027-03-20 | due Friday, 3 days of work = 2026-11-20
+        due 20 March 2027, 3 days earlier than planned = 2027-03-20 | due Friday, 3 weeks from now =
+        due by Friday, 3 days later = | due in 2 weeks, 3 days =
+        due by Friday following the mail = 2026-11-20 | due by Friday, wait for Ann = 2026-11-20
         due in a week and a half = | due in 2 weeks and 3 days = | due by Friday three weeks from now =
         due by Friday the week after next = | due by 5 December / 6 December = | due by Friday the 13th =
         due by Friday the 20th = 2026-11-20 | due by Monday minus one day = | due by Monday at the earliest =
@@ -84,6 +89,8 @@ DAYS = {
         Muss bis zum 20. 4. fertig sein = 2027-04-20 | bis Montag abgeben = 2026-11-23
         bis zum 3. März abgeben = 2027-03-03
         Bis Montag - Mittwoch = | Abgabe Freitag, den 13. = | Bis Montag KW 49 = | Bis Montag im März =
+        bis 20.3.2027, 3 Tage Arbeit = 2027-03-20 | bis Freitag plus Brot = 2026-11-20
+        Bis Freitag, 3 Tage Arbeit = 2026-11-20 | Bis Freitag, 3 Wochen später = | Bis Freitag im Mai =
         Bis Montag drei Wochen später = | Abgabe in einer Woche und drei Tagen =
         Bis Montag früh um 9 = 2026-11-23
         Bis Montag der Woche drauf = | Bis Montag frühestens = | Bis Donnerstag, nein, Freitag =
@@ -96,7 +103,9 @@ DAYS = {
         À rendre avant la fin du mois prochain = | À rendre avant lundi de Pâques =
         À rendre avant vendredi saint =
         À rendre dans une semaine et demie = | À rendre avant le lundi suivant =
-        À rendre avant lundi et mardi =
+        À rendre avant lundi et mardi = | À rendre avant vendredi, 3 jours de travail = 2026-11-20
+        À rendre avant vendredi plus de pain = 2026-11-20 | À rendre avant vendredi, 3 jours après =
+        À rendre avant vendredi après-midi = 2026-11-20
         À rendre avant lundi de la semaine prochaine = 2026-11-23 | À rendre jeudi, non, vendredi =
     """,
     "es": """
@@ -106,6 +115,8 @@ DAYS = {
         El plazo es el viernes 27 de noviembre, no el 20 = 2026-11-27
         Entregar antes del fin del mes que viene = | Entregar antes del viernes santo =
         Entregar en una semana y media =
+        Entregar antes del viernes, 3 días de trabajo = 2026-11-20 | Entregar antes del viernes más dos =
+        Entregar antes del viernes más pan = 2026-11-20 | Entregar antes del viernes, 3 días después =
         Entregar el lunes como pronto = | Entregar antes del lunes siguiente =
         Entregar antes del lunes - martes =
         Entregar antes del lunes, no el viernes = 2026-11-23 | Entregar antes del lunes a las 9 = 2026-11-23
@@ -115,7 +126,9 @@ DAYS = {
         De predat până luni în două săptămâni. = | De predat până pe 20. 4 colegi au plătit. =
         De predat până pe 3. Martie e plin. = | De predat până luni. = 2026-11-23
         De predat până la sfârșitul lunii viitoare = | De predat până vinerea mare =
-        De predat până luni viitoare = 2026-11-23
+        De predat până luni viitoare = 2026-11-23 | De predat până vineri, 3 zile de lucru = 2026-11-20
+        De predat până vineri fără Ola = 2026-11-20 | De predat până vineri în mai =
+        De predat până vineri, 3 zile după = | De predat până vineri după masă = 2026-11-20
         De predat într-o săptămână și jumătate = | De predat până luni plus o zi =
         De predat până luni, nu vineri = 2026-11-23
     """,
@@ -256,6 +269,38 @@ MENTIONS = {
     ("en", "2 hours. More tomorrow"): (["2026-11-19"], [120]),
     ("en", "2 hours twenty people came"): ([], [120]),
     ("fr", "une heure trente pour tout"): ([], []),
+    ("en", "Friday plus 3 days"): ([], [1440]),
+    ("en", "2026-03-20 plus 3 days, Monday after 2 days"): ([], [1440, 960]),
+    ("en", "Friday past 3 days, Monday after the 23rd, Friday from tomorrow"): (["2026-11-19"], [1440]),
+    ("en", "in two weeks after the call, a week from the exam"): ([], []),
+    ("en", "the last Friday of May, Monday (May), Monday in May"): ([], []),
+    ("en", "Friday may be late"): (["2026-11-20"], []),
+    ("en", "deadline: 20.03.2026, wait for mail"): (["2026-03-20"], []),
+    ("en", "2026-03-20 from Ann"): (["2026-03-20"], []),
+    ("en", "due 2026-03-20, from 3 people"): (["2026-03-20"], []),
+    ("en", "pay on 2026-03-20, 3 days earlier than planned"): (["2026-03-20"], [1440]),
+    ("en", "tomorrow from 3 pm"): (["2026-11-19"], []),
+    ("en", "get it Friday from the shop"): (["2026-11-20"], []),
+    ("en", "Friday last call"): (["2026-11-20"], []),
+    ("en", "Friday after work"): (["2026-11-20"], []),
+    ("en", "Pay Friday, following the mail"): (["2026-11-20"], []),
+    ("en", "Friday at 9, wait for Ann"): (["2026-11-20"], []),
+    ("en", "Thursday, wait, Friday"): (["2026-11-20"], []),
+    ("de", "Freitag plus 3 Tage, Montag minus 2"): ([], [1440]),
+    ("de", "am letzten Freitag im Mai, Freitag (Mai)"): ([], []),
+    ("de", "bis Freitag plus Brot"): (["2026-11-20"], []),
+    ("de", "20.3.2026 plus Brot, 2026-03-20 plus 2 Wochen"): (["2026-03-20"], []),
+    ("fr", "vendredi plus 3 jours, lundi moins deux"): ([], [1440]),
+    ("fr", "le dernier vendredi de mai, vendredi en mai"): ([], []),
+    ("fr", "vendredi plus de pain"): (["2026-11-20"], []),
+    ("es", "viernes más 3 días, lunes menos dos"): ([], [1440]),
+    ("es", "viernes más pan, lunes desde casa"): (["2026-11-20", "2026-11-23"], []),
+    ("ro", "vineri plus 3 zile, luni fără două"): ([], [1440]),
+    ("ro", "ultima vineri din mai, vineri (mai)"): ([], []),
+    ("ro", "vineri fără Ola, luni mai vorbim, joi peste drum"): (
+        ["2026-11-20", "2026-11-23", "2026-11-19"],
+        [],
+    ),
     ("de", "1 Std. 30 Min. am Freitag, dann Montag in einer Woche"): (["2026-11-20"], [90]),
     ("fr", "lundi en huit ; mardi"): (["2026-11-24"], []),
     ("fr", "une heure et demie"): ([], [90]),
