@@ -129,8 +129,8 @@ def faults_of(client: Client) -> list[str]:
     requests = ((odd, *request) for odd in ODD for request in odd_requests(document, things, odd))
     for odd, method, path, place, body in requests:
         status, answer = client.ask(method, path, body)
-        seen = answers.setdefault((method, path.partition("?")[0], place), set())
-        seen.add("taken" if status < 400 else answer["error"]["id"])
+        outcomes = answers.setdefault((method, path.partition("?")[0], place), set())
+        outcomes.add("taken" if status < 400 else answer["error"]["id"])
         if status >= 500 or (status >= 400 and not (answer["error"]["id"] and answer["error"]["message"])):
             faults.append(f"{method} {path[:200]} {place} {odd[:20]!r}: {status} {str(answer)[:300]}")
     assert len(answers) > 150, "every route is tried"

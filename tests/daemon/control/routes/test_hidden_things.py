@@ -123,8 +123,8 @@ async def _make(api: Api) -> Scene:
     hidden["item"], hidden["removed item"] = (
         id_to_text(items[f"Secret {name}"].id) for name in ("item", "removed item")
     )
-    for name, of in (("entry", hidden["task"]), ("removed entry", task)):
-        hidden[name] = (await made(f"/v1/tasks/{of}/entries", {"text": f"Secret {name}"}))["id"]
+    for name, owner in (("entry", hidden["task"]), ("removed entry", task)):
+        hidden[name] = (await made(f"/v1/tasks/{owner}/entries", {"text": f"Secret {name}"}))["id"]
     for path in (
         f"entries/{hidden['removed entry']}",
         f"tasks/{hidden['removed task']}",

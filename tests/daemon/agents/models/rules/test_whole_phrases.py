@@ -213,29 +213,51 @@ ITEMS = {
         - torch (got it) = | - torch already packed = | - torch done = | - torch ✓ = | - get it done = @1
         - [ ] buy the done deal = @1 | - torch (not yet packed) = @1
         My brother thinks I have to call the vet. =
-        I have to ask Ola if she comes, pay the bill and buy bread. = @3
     """,
     "de": """
         - Lampe (erledigt) = | - Lampe schon gepackt = | - Lampe (noch nicht erledigt) = @1
         Mein Bruder meint, ich muss den Arzt anrufen = | Ich meine, ich muss den Arzt anrufen = @1
-        Ich muss Ola fragen, ob sie kommt, die Rechnung bezahlen und Brot kaufen. = @3
-        Zu erledigen: Ola fragen, ob sie kommt, Brot kaufen = @2
+        Zu erledigen: Ola fragen, ob sie kommt, Brot kaufen = ['Ola fragen, ob sie kommt', 'Brot kaufen']
     """,
     "fr": """
         - lampe (c'est fait) = | - lampe déjà emballée = | - lampe fait = | - lampe (pas encore fait) = @1
         Mon frère trouve que je dois appeler le médecin. = | Je pense que je dois appeler le médecin = @1
-        Je dois demander à Ola si elle vient, payer la facture et acheter du pain. = @3
     """,
     "es": """
         - linterna (ya está) = | - linterna ya comprada = | - linterna (aún no está) = @1
         Mi hermana piensa que tengo que llamar al médico = | Creo que tengo que llamar al médico = @1
-        Tengo que preguntar a Ola si viene, pagar la factura y comprar pan. = @3
     """,
     "ro": """
         - lanternă (gata) = | - lanternă deja cumpărată = | - lanternă (încă nu e gata) = @1
         Sora mea e de părere că trebuie să sun la medic = | Cred că trebuie să sun la medic = @1
-        Trebuie să o întreb pe Ola dacă vine, să plătesc factura și să cumpăr pâine. = @3
     """,
+}
+ASKED = {
+    ("en", "I have to ask Ola if she comes, pay the bill and buy bread."): [
+        "ask Ola if she comes",
+        "pay the bill",
+        "buy bread",
+    ],
+    ("de", "Ich muss Ola fragen, ob sie kommt, die Rechnung bezahlen und Brot kaufen."): [
+        "Ola fragen",
+        "die Rechnung bezahlen",
+        "Brot kaufen",
+    ],
+    ("fr", "Je dois demander à Ola si elle vient, payer la facture et acheter du pain."): [
+        "demander à Ola si elle vient",
+        "payer la facture",
+        "acheter du pain",
+    ],
+    ("es", "Tengo que preguntar a Ola si viene, pagar la factura y comprar pan."): [
+        "preguntar a Ola si viene",
+        "pagar la factura",
+        "comprar pan",
+    ],
+    ("ro", "Trebuie să o întreb pe Ola dacă vine, să plătesc factura și să cumpăr pâine."): [
+        "o întreb pe Ola dacă vine",
+        "plătesc factura",
+        "cumpăr pâine",
+    ],
 }
 TITLES = {
     "en": "rename to Fair please = Fair | rename to Pretty please cake = Pretty please cake",
@@ -311,7 +333,7 @@ TAKES = {"en": "takes", "de": "Dauert", "es": "Lleva", "fr": "Prend", "ro": "Dur
 HOURS = {"en": "hours and", "de": "Std.", "es": "horas y", "fr": "h", "ro": "ore și"}
 
 
-def wrong_readings(kind: str, table: dict[str, str]) -> list[str]:
+def wrong_readings(kind: str, table: dict[str, str], at_least: int = 11) -> list[str]:
     """Return each note of a table that is not read as it says: "note = value", parted by "|" or lines."""
     cases = [
         (language, case.strip().rpartition("="))
@@ -320,7 +342,7 @@ def wrong_readings(kind: str, table: dict[str, str]) -> list[str]:
         for case in line.split("|")
         if case.strip()
     ]
-    assert len(cases) > 8
+    assert len(cases) >= at_least
     read = [
         (language, note.strip(), wanted.strip(), read_values(note, language))
         for language, (note, _, wanted) in cases
@@ -363,12 +385,17 @@ def test_what_another_speaker_promises_is_not_due():
     assert wrong == []
 
 
-def test_what_is_done_or_advised_is_no_item_and_what_is_asked_belongs_to_its_act():
+def test_what_is_done_or_advised_is_no_item():
     assert wrong_readings("items", ITEMS) == []
 
 
+def test_what_is_asked_belongs_to_its_act():
+    read = {(language, note): read_values(note, language).get("items") for language, note in ASKED}
+    assert read == ASKED
+
+
 def test_courtesy_is_no_part_of_a_name():
-    assert wrong_readings("title", TITLES) == []
+    assert wrong_readings("title", TITLES, at_least=9) == []
 
 
 def test_a_list_that_semicolons_part_is_read_to_its_end():
