@@ -11,6 +11,7 @@ from tests.docs.documents import anchors, documents, links, sentences
 from tests.support.source_tree import ROOT, text_of
 
 WORDS_MAX, MEDIAN_MAX = 40, 18
+THREATS = Path("docs/threats.md")
 README_WORDS_MAX = 600
 THREAT_CHARACTERS_MAX = 360
 
@@ -60,7 +61,7 @@ def test_every_document_is_in_an_index() -> None:
 
 def threats() -> list[str]:
     """Return the rows of the tables of threats, without their heads."""
-    lines = text_of(Path("SECURITY.md")).splitlines()
+    lines = text_of(THREATS).splitlines()
     return [line for line in lines if line.startswith("| ") and not line.startswith("| threat ")]
 
 
@@ -70,6 +71,6 @@ def test_the_row_of_a_threat_takes_three_lines_at_most() -> None:
 
 def test_each_threat_names_tests_that_exist() -> None:
     without = [row for row in threats() if "`tests/" not in row]
-    names = re.findall(r"`(tests/[^`]+)`", text_of(Path("SECURITY.md")))
+    names = re.findall(r"`(tests/[^`]+)`", text_of(THREATS))
     assert not without
     assert not [name for name in names if not (ROOT / name).exists()]
