@@ -13,6 +13,7 @@ from tests.support.source_tree import ROOT, text_of
 WORDS_MAX, MEDIAN_MAX = 40, 18
 THREATS = Path("docs/threats.md")
 README_WORDS_MAX = 600
+UNRELEASED_WORDS_MAX = 900
 THREAT_CHARACTERS_MAX = 360
 
 
@@ -45,6 +46,13 @@ def test_the_readme_is_short() -> None:
     assert len(text_of(Path("README.md")).split()) <= README_WORDS_MAX
 
 
+def test_what_is_not_released_yet_takes_one_page() -> None:
+    """It says what there is. A merge by union may bring back lines that somebody took out."""
+    parts = text_of(Path("CHANGELOG.md")).split("\n## ")[1:]
+    unreleased = [part for part in parts if "not yet released" in part.splitlines()[0]]
+    assert not [part.splitlines()[0] for part in unreleased if len(part.split()) > UNRELEASED_WORDS_MAX]
+
+
 def test_every_document_is_in_an_index() -> None:
     """From the README a reader reaches every document by links."""
     reached, open_ = set[str](), ["README.md"]
@@ -63,6 +71,11 @@ def threats() -> list[str]:
     """Return the rows of the tables of threats, without their heads."""
     lines = text_of(THREATS).splitlines()
     return [line for line in lines if line.startswith("| ") and not line.startswith("| threat ")]
+
+
+def test_a_threat_is_in_the_one_table_of_threats() -> None:
+    """Whoever reports a weakness reads SECURITY.md, which has no table."""
+    assert not [line for line in text_of(Path("SECURITY.md")).splitlines() if line.startswith("|")]
 
 
 def test_the_row_of_a_threat_takes_three_lines_at_most() -> None:
