@@ -6,7 +6,7 @@ Never decides for a person: any decision of a person outranks it, and it comes f
 from typing import Final
 
 from daemon.agents.asks.ask_record import Ask
-from daemon.agents.standing_rules.argument_pattern import matches
+from daemon.agents.standing_rules.argument_pattern import matches, wide_arguments
 from daemon.agents.standing_rules.rule_record import StandingRule, read_rule, rules_in_force_on
 from daemon.agents.standing_rules.rule_uses import may_use, use_fields
 from store.fold.item import Decision
@@ -47,7 +47,11 @@ def permit_by_rule(tx: Transaction, ask: Ask) -> None:
         return
     # What the stamp says of each rule, `may_use` asks.
     standing = rules_in_force_on(tx, ask.agent, tx.now_ms())
-    usable = [rule for rule in standing if covers(rule, ask) and may_use(tx, rule)]
+    usable = [
+        rule
+        for rule in standing
+        if covers(rule, ask) and not wide_arguments(rule.pattern) and may_use(tx, rule)
+    ]
     rule = min(usable, key=lambda usable_rule: (usable_rule.until_ms, usable_rule.id), default=None)
     if rule is None:
         return

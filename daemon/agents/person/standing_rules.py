@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 from msgspec import Meta, Struct
 
 from daemon.agents.asks.ask_bounds import require_keepable
-from daemon.agents.standing_rules.argument_pattern import Pattern, examples_of
+from daemon.agents.standing_rules.argument_pattern import Pattern, examples_of, wide_arguments
 from daemon.agents.standing_rules.rule_record import (
     STANDING_RULE,
     RuleTerms,
@@ -45,8 +45,9 @@ class NewStandingRule(Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """What a person allows an agent beforehand: the action by its exact name, and its arguments.
 
     `exact` has the arguments that must be so; of those in `begins` only the beginning must be so, and only
-    whole words of letters, digits and `-_./:@+,=` may follow on the line, with no `..` in a path. An action
-    with any other argument still waits for a person. `until` is milliseconds of Unix time, 90 days ahead at
+    whole words of letters, digits and `-_./:@+,=` may follow on the line, with no `..` in a path. A beginning
+    that runs what follows, such as `sh -c`, is refused. An action with any other argument still waits for a
+    person. `until` is milliseconds of Unix time, 90 days ahead at
     most, or a time as a person types it; `uses_a_day` counts days of UTC.
     """
 
@@ -69,10 +70,11 @@ class RuleUse(Struct, frozen=True, kw_only=True):
 class StandingRuleDetails(Struct, frozen=True, kw_only=True):
     """A standing rule. `state` is stands, over, revoked, or idle.
 
-    Idle is a rule that permits nothing: the agent has another home than when it was written, or verdicts on
-    its asks need more by now. `uses_today` counts on
-    the day of UTC. `lets_through` is an example of arguments that fit, and `still_asks` one of similar ones
-    that do not. `uses` are the latest, the newest first. Times are ISO 8601 in UTC.
+    Idle is a rule that permits nothing: the agent has another home than when it was written, verdicts on
+    its asks need more by now, or any command could follow a beginning that an earlier version took.
+    `uses_today` counts on the day of UTC. `lets_through` is an example of arguments that fit, and
+    `still_asks` one of similar ones that do not. `uses` are the latest, the newest first. Times are ISO 8601
+    in UTC.
     """
 
     rule_id: str
@@ -148,7 +150,17 @@ def _checked_pattern(request: NewStandingRule) -> Pattern:
                 name=empty[0][:80],
             )
         )
-    return Pattern(request.exact, request.begins)
+    pattern = Pattern(request.exact, request.begins)
+    if wide := wide_arguments(pattern):
+        raise usage_error(
+            sentence(
+                "rule-beginning-runs",
+                "what follows {beginning!r} could be any command: write the whole argument {name!r}",
+                beginning=pattern.begins[wide[0]][:80],
+                name=wide[0][:80],
+            )
+        )
+    return pattern
 
 
 def _require_usable(setting: str, *, is_home: bool) -> None:
@@ -239,6 +251,8 @@ def _state_of(snapshot: Snapshot, rule: StandingRule, now_ms: int) -> str:
     if agent is None or agent.lifecycle == DESTROYED or agent.home != rule.home:
         return "idle"
     if denies_action(entity, rule.name):
+        return "idle"
+    if wide_arguments(rule.pattern):
         return "idle"
     setting = presence_on_action(entity, rule.name)
     needed = None if setting == ANY else Presence(setting)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from daemon.agents.standing_rules.wide_beginnings import leaves_the_command_open
 from syncproto import codec
 
 _PLAIN: Final = frozenset(" -_./:@+,=")
@@ -36,6 +37,13 @@ def matches(pattern: Pattern, args: Mapping[str, Any]) -> bool:
         return False
     return all(_is_same(args[key], value) for key, value in pattern.exact.items()) and all(
         _goes_on_from(args[key], beginning) for key, beginning in pattern.begins.items()
+    )
+
+
+def wide_arguments(pattern: Pattern) -> list[str]:
+    """Return the arguments whose beginning lets an agent choose what is run, in the order of their names."""
+    return sorted(
+        name for name, beginning in pattern.begins.items() if leaves_the_command_open(name, beginning)
     )
 
 

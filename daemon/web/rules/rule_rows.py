@@ -73,5 +73,8 @@ def _state_words(state: str) -> str:
     return {
         "revoked": _("revoked"),
         "over": _("over"),
-        "idle": _("permits nothing: the agent was moved, or verdicts on it need more by now"),
+        "idle": _(
+            "permits nothing: the agent was moved, verdicts on it need more by now, "
+            "or any command could follow its beginning"
+        ),
     }.get(state, "")

@@ -24,7 +24,10 @@ _INDENT: Final = " " * 8
 _STATES: Final = {
     "revoked": gettext_noop("revoked"),
     "over": gettext_noop("over"),
-    "idle": gettext_noop("permits nothing: the agent was moved, or verdicts on it need more by now"),
+    "idle": gettext_noop(
+        "permits nothing: the agent was moved, verdicts on it need more by now, "
+        "or any command could follow its beginning"
+    ),
 }
 
 

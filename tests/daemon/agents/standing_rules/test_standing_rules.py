@@ -423,6 +423,7 @@ def test_an_agent_writes_no_rule_and_a_daemons_word_without_one_permits_nothing(
     [
         {"exact": {}, "begins": {"command": "", "in": ""}},
         {"exact": {"command": "x"}, "begins": {"command": "x"}},
+        {"begins": {"command": "sh -c "}},
         {"name": " "},
         {"until": 1},
         {"until": 1 << 50},
@@ -431,3 +432,19 @@ def test_an_agent_writes_no_rule_and_a_daemons_word_without_one_permits_nothing(
 def test_a_rule_has_bounds(a: Home, agent: EntityId, changed: dict[str, Any]):
     with pytest.raises(Refused):
         make_rule(a, agent, **changed)
+
+
+def test_a_wide_rule_of_an_earlier_version_permits_nothing_and_is_shown_as_idle(a: Home, agent: EntityId):
+    """Old: "sudo " permitted every command of plain words."""
+
+    def write(tx: Transaction) -> EntityId:
+        terms = RuleTerms(agent, tx.device, "run", Pattern({}, {"command": "sudo "}), tx.now_ms() + DAY_MS, 9)
+        fields = rule_fields(terms, tx.device, tx.new_id())
+        rule = rule_id(fields)
+        assert rule is not None
+        tx.commit([EntityWrite(rule, STANDING_RULE, dict(fields))])
+        return rule
+
+    rule = a.write(write)
+    assert state(a, ask(a, agent, "1", args={"command": "sudo reboot"})) == "pending"
+    assert rule_of(a, rule).state == "idle"

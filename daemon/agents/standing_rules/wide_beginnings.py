@@ -1,0 +1,93 @@
+"""Whether a beginning lets an agent choose what is run: plain words are enough after `sh -c` or `sudo`.
+
+Never knows whether a shell reads the text: it is judged as if one did. Knows the usual programs, and not all.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+_SEPARATORS: Final = re.compile(r"[;&|(){}`\n\r]+")
+_REDIRECTION: Final = re.compile(r"\d*[<>]+[&|]?[ \t]*([^ \t<>]+)")
+_ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*\+?=")
+_VERSION: Final = re.compile(r"[\d.]+$")
+_OPEN_ENDS: Final = ("@", ":", "=", "/")
+_BEFORE_A_COMMAND: Final = frozenset({"!", "if", "then", "elif", "else", "while", "until", "do", "coproc"})
+
+_PROGRAMS_THAT_RUN_WORDS: Final = """
+    sh bash rbash dash ash zsh fish ksh mksh csh tcsh busybox toybox pwsh powershell cmd
+    python pypy ipython perl ruby irb node nodejs deno bun tsx lua luajit php tclsh expect Rscript R julia
+    awk gawk mawk nawk sed gsed ed ex vi vim view nvim emacs gdb psql mysql mariadb sqlite osascript
+    env sudo doas su runuser pkexec xargs parallel nohup nice ionice chrt taskset time timeout setsid stdbuf
+    unbuffer unshare nsenter chroot fakeroot proot bwrap firejail watch strace ltrace script flock systemd-run
+    ssh mosh rsh rsync exec eval command builtin source . trap alias at batch crontab find fd fdfind entr
+    screen tmux xterm npx bunx uvx pipx direnv dbus-run-session setarch linux32 linux64 ld.so
+"""
+"""Interpreters, and what runs another program."""
+_RUNNERS: Final = frozenset(_PROGRAMS_THAT_RUN_WORDS.split())
+_IN_CONTAINERS: Final = frozenset({"compose", "debug", "exec", "run"})
+_IN_PACKAGES: Final = frozenset({"config", "dlx", "exec", "node", "set", "x"})
+_IN_ENVIRONMENTS: Final = frozenset({"run", "shell", "tool"})
+_SUBCOMMANDS_THAT_RUN: Final[Mapping[str, frozenset[str]]] = {
+    "git": frozenset({"bisect", "config", "difftool", "filter-branch", "mergetool", "rebase", "submodule"}),
+    **dict.fromkeys(("docker", "podman", "nerdctl", "kubectl", "oc"), _IN_CONTAINERS),
+    **dict.fromkeys(("npm", "pnpm", "yarn"), _IN_PACKAGES),
+    **dict.fromkeys(("uv", "poetry", "pipenv", "pdm", "hatch", "rye"), _IN_ENVIRONMENTS),
+    "go": frozenset({"env", "generate", "run"}),
+    "cargo": frozenset({"run"}),
+    "systemctl": frozenset({"edit"}),
+    "pip": frozenset({"config"}),
+}
+"""Programs whose first word says what they do; with these words, they run what follows."""
+_OPTIONS_WITH_VALUES: Final = frozenset(
+    {"-C", "-c", "-f", "-n", "-H", "--git-dir", "--work-tree", "--context", "--namespace"}
+)
+_ARGUMENTS_OF_SHELLS: Final = frozenset({"bash", "cmd", "code", "command", "exec", "script", "shell"})
+_OPTIONS_THAT_RUN: Final = frozenset(
+    {"-c", "-e", "--eval", "--exec", "--command", "-exec", "-execdir", "-ok", "-okdir"}
+)
+
+
+def leaves_the_command_open(argument: str, beginning: str) -> bool:
+    """Report whether words after the beginning of an argument would choose which program runs, or be one."""
+    segments = _SEPARATORS.split(beginning)
+    if (
+        argument.lower() in _ARGUMENTS_OF_SHELLS
+        and beginning.endswith("/")
+        and len(_words_of(segments[-1])) == 1
+    ):
+        return True
+    return any(_runs_its_words(segment) for segment in segments if segment.strip()) or _is_open(segments[-1])
+
+
+def _words_of(segment: str) -> list[str]:
+    """Return the words of one command, from its program on, without signs that a shell takes away."""
+    words = re.sub(r"[\"'\\]", "", _REDIRECTION.sub(" ", segment)).split()
+    while words and (_ASSIGNMENT.match(words[0]) or words[0] in _BEFORE_A_COMMAND):
+        del words[0]
+    return words
+
+
+def _is_open(segment: str) -> bool:
+    """Report whether the program of the last command is still to come, or the file it reads or writes."""
+    return not _words_of(segment) or segment.rstrip().endswith(("<", ">"))
+
+
+def _runs_its_words(segment: str) -> bool:
+    words = _words_of(segment)
+    if not words:
+        return False
+    program = words[0].rpartition("/")[2]
+    names = {program, _VERSION.sub("", program)}
+    if words[0].startswith("$") or names & _RUNNERS:
+        return True
+    if words[-1] in _OPTIONS_THAT_RUN:
+        return True
+    return any(_lacks_a_harmless_subcommand(name, words[1:]) for name in names & _SUBCOMMANDS_THAT_RUN.keys())
+
+
+def _lacks_a_harmless_subcommand(program: str, words: Sequence[str]) -> bool:
+    rest = list(words)
+    while rest and rest[0].startswith("-"):
+        del rest[: 2 if rest[0] in _OPTIONS_WITH_VALUES else 1]
+    return not rest or rest[0].endswith(_OPEN_ENDS) or rest[0] in _SUBCOMMANDS_THAT_RUN[program]

@@ -1,0 +1,92 @@
+"""A beginning after which plain words are any command is known, however it is written; others are not."""
+
+from daemon.agents.standing_rules.argument_pattern import Pattern, wide_arguments
+
+WIDE = (
+    *("sh -c ", "sh", "/bin/bash -c", "bash -lc ", '"sh" -c ', "s\\h -c ", "'sh' -c ", "\tsh -c ", "  sh"),
+    *(
+        "env ",
+        "/usr/bin/env ",
+        "env A=b ",
+        "A=b ",
+        "A=b B=c env ",
+        "PATH=",
+        "A=b sh -c ",
+        "sudo ",
+        "sudo -u ana ",
+    ),
+    *("xargs ", "nohup ", "time ", "timeout 5 ", "nice -n 19 ", "watch ", "exec ", "eval ", "command ", ". "),
+    *("python -c ", "python3.11 ", "/opt/python3 x.py", "perl -e ", "node ", "awk ", "sed ", "psql -c "),
+    *(
+        "git ",
+        "git -c alias.x=",
+        "git -c ",
+        "git -C /srv ",
+        "git -C /srv -c core.pager=",
+        "git config ",
+        "git rebase",
+    ),
+    *(
+        "docker ",
+        "docker run ",
+        "docker exec box",
+        "npm exec ",
+        "npm ",
+        "npx ",
+        "uv run ",
+        "kubectl -n a exec",
+    ),
+    *("ssh host ", "find . ", "find docs -exec ", "rsync -e ", "mytool --exec ", "mytool -e"),
+    *("git status &&", "git status && ", "git status;", "git status &", "git status |", "a | sh", "(", "{ "),
+    *(
+        "git status\n",
+        "git status\nsh -c ",
+        "a\r",
+        "echo $(",
+        "echo `",
+        "! ",
+        "if ",
+        "while sh",
+        "if true; then ",
+    ),
+    *("$SHELL -c ", "${X} ", "$", "a >", "a > ", "a <", ">a sh -c ", "2>/dev/null ", "<(", "a <(sh "),
+    *("/usr/bin/", "./", "bin/", "a && /usr/bin/"),
+)
+NARROW = (
+    *(
+        "git status",
+        "git -C /srv status",
+        "git --no-pager log ",
+        "git diff docs/",
+        "ls ",
+        "cat docs/",
+        "npm test",
+    ),
+    *(
+        "npm run test",
+        "docker ps ",
+        "make test",
+        "echo a > b",
+        "cd docs && git status",
+        "A=b make ",
+        "pytest -q ",
+    ),
+    *(
+        "Weekly ",
+        "Re: what's",
+        "Find time",
+        "ana@",
+        "https://example.org/?q=",
+        "shell",
+        "python-tool ",
+        "envoy ",
+    ),
+)
+
+
+def test_a_beginning_is_wide_if_plain_words_after_it_are_any_command() -> None:
+    for beginnings, expected in ((WIDE, ["command"]), (NARROW, [])):
+        wrong = [text for text in beginnings if wide_arguments(Pattern({}, {"command": text})) != expected]
+        assert not wrong, expected
+    assert not wide_arguments(Pattern({"command": "sh -c ls"}, {"file": "/srv/", "subject": "Weekly"}))
+    assert wide_arguments(Pattern({}, {"b": "sh -c ", "a": "env ", "c": "ls "})) == ["a", "b"]
