@@ -96,6 +96,7 @@ _SECTIONS: Final = {
         "completion": CommandEntry(
             "operation.completion", "Print the script by which a shell completes commands."
         ),
+        "help": CommandEntry("operation.help", "List all commands, or show how one is used."),
         "paths": CommandEntry("operation.local", "Show where files are."),
         "web": CommandEntry("operation.web", "Open the page in a browser; list and end sessions."),
         "version": CommandEntry("operation.local", "Show the version."),

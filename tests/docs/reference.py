@@ -19,6 +19,7 @@ import msgspec
 
 from daemon import config
 from daemon.cli.framework.declaration import LazyGroup
+from daemon.cli.framework.examples import example_of
 from daemon.cli.main import program
 from daemon.config import Settings
 from daemon.formats.jsonl.line_schema import EndLine, EntityLine, HeaderLine
@@ -63,6 +64,7 @@ def _command(leaf: Leaf) -> Iterator[str]:
     yield f"### `{leaf.path}`"
     yield f"`{' '.join([leaf.path, *leaf.arguments])}`"
     yield inspect.cleandoc(leaf.command.help or "").replace("\b\n", "").replace("*", "\\*")
+    yield f"Example: `{example_of(leaf.path.removeprefix('placet '))}`"
     options = command_tree.options(leaf.command, leaf.context)
     own = [(f"`{option.shown}`", option.meaning) for option in options if not _is_shared(option.shown)]
     if own:

@@ -13,6 +13,7 @@ import click
 from daemon import __version__
 from daemon.cli.commands.operation.completion import completion_script
 from daemon.cli.framework.declaration import LazyGroup
+from daemon.cli.framework.examples import example_of
 from daemon.cli.main import program
 from tests.support import command_tree
 from tests.support.command_tree import Leaf
@@ -78,6 +79,7 @@ def _lines(root: LazyGroup) -> Iterator[str]:
 def _command(leaf: Leaf) -> Iterator[str]:
     yield from (".TP", f"\\fB{_plain(leaf.path)}\\fR {' '.join(map(_plain, leaf.arguments))}".rstrip())
     yield from _text(inspect.cleandoc(leaf.command.help or ""))
+    yield from (".sp", *_text(f"Example: {example_of(leaf.path.removeprefix('placet '))}"))
     options = list(_options(leaf.command, leaf.context, own=True))
     if options:
         yield from (".RS", *options, ".RE")

@@ -47,6 +47,17 @@ def _leaves(group: click.Group, name: str, path: str, parent: click.Context) -> 
     yield Leaf(path, command, context, pieces)
 
 
+def commands(root: click.Group, context: click.Context) -> Iterator[tuple[str, click.Command]]:
+    """Yield every command, groups too, by the words with which it is called."""
+    for name in root.list_commands(context):
+        command = root.get_command(context, name)
+        assert command is not None
+        yield name, command
+        if isinstance(command, click.Group):
+            beneath = click.Context(command, parent=context, info_name=name)
+            yield from ((f"{name} {path}", verb) for path, verb in commands(command, beneath))
+
+
 def options(command: click.Command, context: click.Context) -> Iterator[OptionHelp]:
     """Yield what the help says of the options of a command."""
     for option in command.get_params(context):

@@ -94,11 +94,17 @@ class _Speaks(click.Command):
         first = _(text).partition("\n\n")[0].replace("\n", " ")
         return first if len(first) <= limit else first[: limit - 1] + "…"
 
-    def format_help_text(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_help_text(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         if self.help:
             formatter.write_paragraph()
             with formatter.indentation():
                 formatter.write_text(_(cleandoc(self.help)))
+        from daemon.cli.framework.examples import example_of
+
+        if example := example_of(" ".join(context.command_path.split()[1:])):
+            # As it is typed: a line that the formatter broke could not be copied.
+            with formatter.section(_("Example")):
+                formatter.write(f"{'':{formatter.current_indent}}{example}\n")
 
     def format_epilog(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
         if self.epilog:
@@ -226,10 +232,36 @@ class LazyGroup(Group):
                 return declared
         return None
 
-    def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        self.format_commands(context, formatter)
+        _Speaks.format_options(self, context, formatter)
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Show the commands of a day, each as it is typed; `placet help` shows all."""
+        from daemon.cli.framework.examples import DAY, example_of
+
+        with formatter.section(_("Every day")):
+            formatter.write_dl(
+                [(example_of(path), self.summary_of(path, context)) for path in DAY], col_max=40
+            )
+        formatter.write_paragraph()
+        formatter.write_text(_("All commands: {command}").format(command="placet help"))
+
+    def format_all_commands(self, formatter: click.HelpFormatter) -> None:
+        """Show every command by its section, without importing one."""
         for title, section in self.sections.items():
             with formatter.section(_(title)):
                 formatter.write_dl([(name, _(listed.summary)) for name, listed in section.items()])
+
+    def summary_of(self, path: str, context: click.Context) -> str:
+        """Return the line that names a command, by the words with which it is called."""
+        name, _blank, verb = path.partition(" ")
+        if not verb:
+            return next(_(section[name].summary) for section in self.sections.values() if name in section)
+        noun = self.get_command(context, name)
+        command = noun.get_command(context, verb) if isinstance(noun, click.Group) else None
+        assert command is not None, path
+        return command.get_short_help_str(200)
 
 
 def command(

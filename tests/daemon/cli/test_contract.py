@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from daemon.cli.framework.examples import DAY, example_of
 from daemon.cli.main import _SECTIONS
 from tests.daemon.cli import examples
 from tests.daemon.cli.fake_control import FakeControl
@@ -50,9 +51,23 @@ def test_the_bare_name_shows_the_help(placet: Placet):
     assert placet().out == placet("--help").out
 
 
-def test_the_help_names_every_command(placet: Placet):
+def test_the_help_shows_the_commands_of_a_day_and_where_all_are_listed(placet: Placet):
     out = placet("--help").out
+    assert all(f"\n  {example_of(path)}  " in out for path in DAY)
+    assert "\nAll commands: placet help\n" in out
+
+
+def test_the_command_help_names_every_command(placet: Placet):
+    out = placet("help").out
     assert all(f"\n  {command}" in out for command in COMMANDS)
+    assert placet("help", "--plain").out.count("\n") == len(COMMANDS)
+
+
+def test_the_command_help_shows_how_one_is_used(placet: Placet):
+    assert placet("help", "agent", "create").out == placet("agent", "create", "--help").out
+    assert placet("help", "--json", "agent", "create").json[0]["example"] == "placet agent create Ana"
+    assert (refused := placet("help", "agent", "crate")).status == 2
+    assert "did you mean 'create'?" in refused.err
 
 
 def test_without_a_daemon_one_line_says_how_to_start_it(placet: Placet, home: Path):

@@ -1,4 +1,4 @@
-"""Every command that a message names is one that the program takes as it is written there.
+"""Every command that a message names, and every example of the help, is taken by the program as written.
 
 Never runs a command: its words are given to the parser alone.
 """
@@ -10,8 +10,10 @@ from collections.abc import Iterator
 import click
 import pytest
 
+from daemon.cli.framework.examples import DAY, EXAMPLES, example_of
 from daemon.cli.main import program
 from tests.locale import catalogs
+from tests.support import command_tree
 
 _NAMED = re.compile(
     r"['`“](placet [^'`”]+)['`”]"  # in quotation marks, it is a command as a whole
@@ -30,8 +32,8 @@ def named_commands(text: str) -> Iterator[str]:
         yield _BEHIND.split(f"{match[1] or match[2]} ")[0].strip()
 
 
-def fault_of(line: str) -> str:
-    """Return what the parser refuses of a command; a command may be named without all that it needs."""
+def fault_of(line: str, whole: bool = False) -> str:
+    """Return what the parser refuses of a command; unless it is `whole`, it may lack what it needs."""
     args = shlex.split(_FILLED.sub(lambda filled: {"shell": "bash"}.get(filled[1], "7"), line))[1:]
     command: click.Command = program()
     context = click.Context(command, info_name="placet")
@@ -43,12 +45,12 @@ def fault_of(line: str) -> str:
         if beneath is None:
             return f"no command {word!r}"
         command, context = beneath, click.Context(beneath, parent=context, info_name=word)
-    if not args or "--help" in args:
+    if (not args and not whole) or "--help" in args:
         return ""
     try:
         command.make_context(context.info_name, args, parent=context.parent)
-    except click.MissingParameter:
-        return ""
+    except click.MissingParameter as fault:
+        return fault.format_message() if whole else ""
     except click.UsageError as error:
         return error.format_message()
     return ""
@@ -65,3 +67,18 @@ def test_every_command_that_a_message_names_is_taken_by_the_program(subtests: py
     for line, text in lines.items():
         with subtests.test(line):
             assert not fault_of(line), text
+
+
+def test_every_command_of_the_program_has_an_example_that_it_takes(subtests: pytest.Subtests) -> None:
+    root = program()
+    context = click.Context(root, info_name="placet")
+    paths = {path for path, _command in command_tree.commands(root, context)}
+    assert EXAMPLES.keys() == paths
+    assert len(DAY) == 10
+    assert paths >= set(DAY)
+    for path in sorted(paths):
+        with subtests.test(path):
+            line = example_of(path)
+            assert not fault_of(line, whole=True)
+            # The help shows it behind two blanks, on one line of a terminal.
+            assert len(line) <= 78
