@@ -1,6 +1,13 @@
 """The session: the conversation on one link, as a state machine without I/O.
 
 Never waits, stores or sends: it returns what to send and what to store, and its caller reports the result.
+
+The theory: each device has for every replica a chain of commits without gaps, so how far it has come is a
+vector of heads, one for each end of a chain. Both sides say theirs (Hello, then Heads), and each sends from
+its log whatever is not covered by the other's vector, causes before effects. A page of commits counts as
+taken only once the other side has stored it and said so (Ack); what is under way is bounded by a window.
+Nobody keeps a queue for a peer: after a break both say their vectors again. When the vectors are equal, both
+compare the hash of their state, which is then equal too, unless there is a fault.
 """
 
 from collections.abc import Sequence

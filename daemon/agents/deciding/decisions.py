@@ -2,6 +2,14 @@
 
 Never writes half of a decision: decision, effect and bookkeeping are one commit, and a refusal writes
 nothing.
+
+The theory: a decision is a write like any other, and names the decisions that its device had seen. Those that
+nobody has seen when deciding stand beside each other; if they differ, the item is disputed, and has no effect
+until somebody decides with both in sight. The change that a confirmation causes carries the id of the item,
+which follows from the content of the proposal, and so do the ids of what it creates: two devices that confirm
+the same while apart make one change. The change counts only while the item folds to *confirmed*
+(`store/fold/verdicts.py`). So undo and reopen write a decision and nothing else. Before anything is written,
+everything is checked again as it is now (`recheck.py`).
 """
 
 from collections.abc import Mapping

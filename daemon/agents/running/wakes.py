@@ -1,6 +1,12 @@
 """Which agents are due, and the keys of their runs.
 
 Never keeps a queue: the log says what is due, so a restart finds the same.
+
+The theory: each agent has a watermark, the vector of what it had read when its last run ended. It is due if
+somebody else changed its task beyond that. So a change needs no row of its own, and many changes make one
+run. Only what the log cannot tell is kept in rows of this device: that a person asked, and that a timer is
+set. They end in the transaction that ends the run. `scheduler.py` finds out when to look; `timetable.py` says
+how soon a due agent may run.
 """
 
 import hashlib
