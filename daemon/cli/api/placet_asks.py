@@ -6,6 +6,7 @@ Imports nothing of Placet, so a program may have a copy. Its agent: placet agent
 
 from __future__ import annotations
 
+import fcntl
 import http.client
 import json
 import os
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 OPEN_STATES: Final = frozenset({"pending", "deferred", "disputed"})
 """The states in which an ask waits for a person."""
 _LIFETIME_S: Final = 7 * 86_400 - 3600
+
+
+_held: Final[dict[str, int]] = {}
+"""The files from which this process alone goes on, each with a lock."""
 
 
 class Stop(NamedTuple):
@@ -51,8 +56,29 @@ def keep_stop(file: Path, state: Any) -> Stop:
     return stop
 
 
+def hold_alone(file: Path) -> None:
+    """Let no other process go on from a file while this one lives. Raises RuntimeError if one does.
+
+    Two that went on from one stop would have one key, and each would take the yes for its own.
+    """
+    lock = os.path.realpath(f"{file}.lock")
+    if lock in _held:
+        return
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as fault:
+        os.close(descriptor)
+        raise RuntimeError(f"another process goes on from {file}") from fault
+    _held[lock] = descriptor
+
+
 def kept_stop(file: Path) -> Stop | None:
-    """Return where a run stopped; None if there is no such file. Raises ValueError if it is another file."""
+    """Return where a run stopped; None if there is no such file. Raises ValueError if it is another file.
+
+    No other process can go on from it while this one lives; see `hold_alone`.
+    """
+    hold_alone(file)
     if not file.exists():
         return None
     kept = json.loads(file.read_text(encoding="utf-8"))

@@ -94,9 +94,10 @@ def parse_call(raw: bytes, client: Client) -> HookCall:
     if len(raw) > INPUT_BYTES_MAX:
         raise HookFault(f"the input has more than {INPUT_BYTES_MAX} bytes")
     try:
-        fields = json.loads(raw, parse_constant=_refuse_constant)
+        # Decoded here: by itself, `loads` guesses among encodings, and passes over a byte-order mark.
+        fields = json.loads(raw.decode(), parse_constant=_refuse_constant, object_pairs_hook=_named_once)
     except (ValueError, RecursionError) as fault:
-        raise HookFault("the input is not JSON") from fault
+        raise HookFault("the input is not JSON in UTF-8, or repeats a name") from fault
     if not isinstance(fields, dict):
         raise HookFault("the input is not an object")
     event = fields.get("hook_event_name")
@@ -212,6 +213,14 @@ def _answer(event: Event, verdict: dict[str, Any]) -> dict[str, Any]:
 def _canonical(value: Any) -> bytes:
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.encode()
+
+
+def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; of two values under one name, a client may mean the other."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise ValueError("a name is repeated")
+    return fields
 
 
 def _refuse_constant(name: str) -> None:

@@ -6,7 +6,7 @@ Never answers "allow" without a use that the daemon granted for the arguments th
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.api.placet_asks import OPEN_STATES
 from daemon.cli.hooks.hook_protocol import (
@@ -17,6 +17,9 @@ from daemon.cli.hooks.hook_protocol import (
     fallback_answer,
     is_same,
 )
+
+_CANNOT_BE_ASKED: Final = frozenset({"usage", "forbidden"})
+"""Refusals that follow from the call: its arguments cannot be kept, or a person denied the action."""
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,6 +46,8 @@ class HookAsk:
         ask = self._ask(wait_s)
         if "refused" in ask:
             self.withdraw("the wait for it broke off")
+            if ask["refused"]["code"] in _CANNOT_BE_ASKED:
+                return deny_answer(self._call, f"Placet: {ask['refused']['message']}"), ""
             return self.fall_back(ask["refused"]["message"])
         if ask["state"] in OPEN_STATES:
             self.withdraw("nobody decided in time")

@@ -5,12 +5,13 @@ python langgraph_mail.py    starts the graph, or goes on with what you decided
 Needs langgraph and langgraph-checkpoint-sqlite, and: placet agent add LangGraph --scope none
 """
 
+from pathlib import Path
 from typing import Any, TypedDict
 
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
-from placet_asks import new_key, verdicts_on
+from placet_asks import hold_alone, new_key, verdicts_on
 
 AGENT, THREAD = "LangGraph", "weekly mail"
 
@@ -41,6 +42,7 @@ def verdict_on(waiting: dict[str, Any]) -> dict[str, Any] | None:
 
 def advance(checkpoints: str = "checkpoints.db") -> State | None:
     """Run the graph until it ends or waits for a person; return its state at the end, None while it waits."""
+    hold_alone(Path(checkpoints))
     config = {"configurable": {"thread_id": THREAD}}
     with SqliteSaver.from_conn_string(checkpoints) as saver:
         nodes = StateGraph(State).add_node(write_mail).add_node(send_mail)

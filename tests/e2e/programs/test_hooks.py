@@ -176,6 +176,25 @@ def test_without_a_daemon_or_a_verdict_the_program_asks_by_itself(laptop: Device
     assert answer_of(hook)["permissionDecision"] == "deny"
 
 
+def test_an_answer_that_cannot_be_written_blocks_the_call_and_lost_words_do_not_keep_it_back(laptop: Device):
+    """Old: on a full disk the hook failed, and the client went on by its own rules."""
+    outcomes = {}
+    for words in (">/dev/full", ">&-", "2>/dev/full", "2>&-", ">/dev/full 2>/dev/full"):
+        hook = subprocess.run(
+            f"exec {PLACET} ask --hook Claude --wait 0 {words}",
+            shell=True,
+            check=False,
+            env=laptop.environment,
+            input=call("PreToolUse", permission_mode="auto").encode(),
+            capture_output=True,
+            timeout=LIMIT_S,
+        )
+        outcomes[words] = (hook.returncode, b'"deny"' in hook.stdout)
+    lost = (2, False)
+    heard = (0, True)
+    assert list(outcomes.values()) == [lost, lost, heard, heard, lost]
+
+
 @pytest.mark.parametrize(
     ("sent", "client", "status"),
     [

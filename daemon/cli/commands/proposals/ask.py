@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
@@ -67,31 +68,60 @@ def ask_command(name: str, client_name: str, wait_s: int) -> int:
     known to do that in its permission mode. Otherwise the answer is no, as it is to what cannot be read or is
     too long. The ask is taken back if the program ends the hook.
     """
-    from daemon.cli.hooks.hook_protocol import Client
+    from daemon.cli.hooks.hook_protocol import EXIT_BLOCKED, Client
 
     if sys.stdin is None or sys.stdin.isatty():
         raise missing_input(STANDARD_INPUT)
     hook = _Hook(name, Client(client_name), time.monotonic() + wait_s)
     try:
+        status, answer, why = _outcome_of(hook, wait_s)
+    except (_ClientGone, _TimeIsUp):
+        # It came after a verdict, which was not answered yet.
+        status, answer, why = EXIT_BLOCKED, None, "the hook was ended"
+    _end_never()
+    return _write_outcome(status, answer, why)
+
+
+def _outcome_of(hook: _Hook, wait_s: int) -> _Outcome:
+    """Return what a hook comes to in this time, if nothing ends it twice."""
+    try:
         _on_signals(_end)
         signal.signal(signal.SIGALRM, _end_late)
         signal.setitimer(signal.ITIMER_REAL, max(wait_s, _INPUT_S) + _GRACE_S)
-        status, answer, why = hook.run()
+        return hook.run()
     except _ClientGone:
-        _on_signals(signal.SIG_IGN)
-        status, answer, why = hook.end("the program ended its hook", "the hook was ended")
+        return hook.end("the program ended its hook", "the hook was ended")
     except _TimeIsUp:
-        _on_signals(signal.SIG_IGN)
-        status, answer, why = hook.end("nobody decided in time", "the daemon did not answer in time")
+        return hook.end("nobody decided in time", "the daemon did not answer in time")
     except Exception as fault:  # noqa: BLE001 - whatever it is, the call must not slip through
-        status, answer, why = hook.fail(str(fault) or type(fault).__name__)
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    _on_signals(signal.SIG_IGN)
-    if why:
-        print(f"Placet: {why}", file=sys.stderr)
-    if answer is not None:
-        print(json.dumps(answer, ensure_ascii=True))
-    return status
+        return hook.fail(str(fault) or type(fault).__name__)
+
+
+def _write_outcome(status: int, answer: dict[str, Any] | None, why: str) -> int:
+    """Write the answer, and the words for people; return the exit status, which blocks what goes unheard."""
+    from daemon.cli.hooks.hook_protocol import EXIT_BLOCKED
+
+    # Nobody needs the words, and a full disk must not keep the answer back. Written past the streams of
+    # Python, which would fail once more when the process ends, with a status of their own.
+    with suppress(OSError):
+        if why:
+            _write_all(2, f"Placet: {why}\n")
+    if answer is None:
+        return status
+    try:
+        _write_all(1, json.dumps(answer, ensure_ascii=True) + "\n")
+        # A standard output that was closed leads there, too.
+        is_unheard = os.path.samestat(os.fstat(1), os.stat(os.devnull))
+    except OSError:
+        is_unheard = True
+    return EXIT_BLOCKED if is_unheard else status
+
+
+def _write_all(descriptor: int, text: str) -> None:
+    with open(descriptor, "wb", buffering=0, closefd=False) as opened:
+        left = text.encode(errors="backslashreplace")
+        while left:
+            left = left[opened.write(left) :]
 
 
 class _Hook:
@@ -125,11 +155,10 @@ class _Hook:
     def end(self, reason: str, why: str) -> _Outcome:
         """Take the ask back, for a reason: this process was told to end, or waits in vain."""
         signal.setitimer(signal.ITIMER_REAL, _WITHDRAWAL_S)
-        try:
+        # It is given up in time, and whatever else is wrong, the call must not slip through.
+        with suppress(_TimeIsUp, Exception):
             if self._ask is not None:
                 self._ask.withdraw(reason)
-        except _TimeIsUp:
-            pass
         return self.fail(why)
 
     def fail(self, why: str) -> _Outcome:
@@ -155,11 +184,19 @@ def _on_signals(handler: Any) -> None:
         signal.signal(number, handler)
 
 
+def _end_never() -> None:
+    """Let nothing end this process any more: whoever ends it twice would otherwise get no answer."""
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    _on_signals(signal.SIG_IGN)
+
+
 def _end(*_args: Any) -> NoReturn:
+    _end_never()
     raise _ClientGone
 
 
 def _end_late(*_args: Any) -> NoReturn:
+    _end_never()
     raise _TimeIsUp
 
 

@@ -63,7 +63,15 @@ BAD_FIELDS: list[dict[str, Any]] = [
     {"tool_input": None},
     {"tool_name": None},
 ]
-BAD_INPUTS = [b"", b"{", b"[]", b"null", b"\xff", b"[" * 100_000, b" " * (INPUT_BYTES_MAX + 1)]
+WHOLE = json.dumps(SAID).encode()
+BAD_INPUTS = [
+    *(b"", b"{", b"[]", b"null", b"\xff", b"[" * 100_000, b" " * (INPUT_BYTES_MAX + 1)),
+    *(WHOLE + WHOLE, WHOLE + b"\0", b"\xef\xbb\xbf" + WHOLE, WHOLE.decode().encode("utf-16")),
+    b'{"hook_event_name": "Stop", ' + WHOLE[1:],
+    WHOLE[:-1] + b', "hook_event_name": "Stop"}',
+    WHOLE[:-1] + b', "permission_mode": "default"}',
+    WHOLE.replace(b'{"command":', b'{"command": "ls", "command":'),
+]
 
 
 @pytest.mark.parametrize("raw", BAD_INPUTS + [json.dumps(SAID | fields).encode() for fields in BAD_FIELDS])

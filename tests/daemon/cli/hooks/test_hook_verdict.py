@@ -1,6 +1,7 @@
 """A hook says "allow" only after a use that was granted, and leaves no ask behind that nobody waits for."""
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -120,3 +121,16 @@ def test_a_daemon_that_is_away_leaves_the_question_to_the_client() -> None:
         answer, why = HookAsk(call_of(event), lambda _tool, _args: refusal, new_key()).answer(WAIT_S)
         assert why == "the daemon is away"
         assert answer is None if expected is None else decision(answer) == expected
+
+
+def test_a_call_that_nobody_can_be_asked_about_is_a_no_in_every_mode() -> None:
+    """Old: arguments that are too deep or too large a number, or a denied action, were left to the client."""
+    for code, expected in (("usage", "deny"), ("forbidden", "deny"), ("conflict", "ask")):
+        refusal = {"refused": {"code": code, "message": "not so", "hint": ""}}
+        answer, _ = HookAsk(call_of(), partial(_refuse, refusal), new_key()).answer(WAIT_S)
+        assert decision(answer) == expected
+        assert "not so" in json.dumps(answer)
+
+
+def _refuse(refusal: dict[str, Any], _tool: str, _args: dict[str, Any]) -> dict[str, Any]:
+    return refusal
