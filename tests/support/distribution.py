@@ -28,7 +28,7 @@ DURATIONS = "tests/durations.json"
 """Seconds by test, of those that take long. A test that is not in it, or has a new name, counts as quick."""
 DURATION_S_MIN = 0.2
 MEMORY = Path("/dev/shm")
-MEMORY_BYTES_MIN = 1 << 30
+QUICK_BYTES_MIN, ALL_BYTES_MIN = 1 << 30, 8 << 30
 """What must be free there, so that a run leaves room for others; containers often have much less."""
 SLOW_S = 2.0
 """What a test that is marked as slow takes if it is not in the table."""
@@ -62,7 +62,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption(WRITE_DURATIONS):
         config.pluginmanager.register(_Durations(config.rootpath / DURATIONS))
     # SQLite waits for the disk in each test, and on a slow or busy one that would be most of the time.
-    if config.getoption(QUICK) and is_suitable_memory(MEMORY, MEMORY_BYTES_MIN):
+    if is_suitable_memory(MEMORY, QUICK_BYTES_MIN if config.getoption(QUICK) else ALL_BYTES_MIN):
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 

@@ -1,12 +1,20 @@
-"""A control group for a user manager that ends with its test."""
+"""A control group for a user manager that ends with its test, and a folder whose path is short."""
 
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.systemd import HIERARCHIES
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """Make a folder whose path leaves room for systemd's own sockets: an address of one has 108 bytes."""
+    with tempfile.TemporaryDirectory(prefix="s", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture
