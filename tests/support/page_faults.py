@@ -38,6 +38,37 @@ _SHAPE: Final = """(letters) => {
     return [...faults];
 }"""
 
+TARGET_PX, BAR_PX_MAX = 44, 100
+_FINGER: Final = """([least, wide, highest]) => {
+    const torn = () => [...document.querySelectorAll("button")].flatMap((button) =>
+        [...button.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).flatMap((node) =>
+            [...node.data.matchAll(/\\S+/g)].filter(({ 0: word, index }) => {
+                const range = document.createRange();
+                range.setStart(node, index);
+                range.setEnd(node, index + word.length);
+                return range.getClientRects().length > 1;
+            }).map(([word]) => `torn in a button: ${word}`)));
+    const faults = [
+        ...document.querySelectorAll("button, select, summary, textarea, nav a, input:not([type=hidden])")
+    ].map((part) => part.closest("label.check") ?? part).flatMap((part) => {
+        if (!part.checkVisibility() || part.closest(".unseen, .leaves")) return [];
+        const { width, height } = part.getBoundingClientRect();
+        // A checkbox has the width of a finger with the space around it.
+        const isSmall = height < least - 0.5 || (width < least - 0.5 && part.localName !== "label");
+        const size = `${Math.round(width)} x ${Math.round(height)}`;
+        return isSmall ? [`${size}: ${part.outerHTML.slice(0, 90)}`] : [];
+    }).concat(torn());
+    const folded = [...document.querySelectorAll("details:not([open])")];
+    for (const part of folded) part.open = true;
+    const { scrollWidth } = document.documentElement;
+    if (scrollWidth > wide) faults.push(`${scrollWidth} pixels wide with everything unfolded`);
+    faults.push(...torn());
+    const bar = document.querySelector("header.bar")?.offsetHeight;
+    if (bar > highest) faults.push(`the bar is ${bar} pixels high`);
+    for (const part of folded) part.open = false;
+    return faults;
+}"""
+
 
 def axe_findings(page: Page, *rules: str) -> list[str]:
     """Return what axe-core finds on the page as it is now, by these rules or by all."""
@@ -53,4 +84,11 @@ def axe_findings(page: Page, *rules: str) -> list[str]:
 def faults_of_shape(page: Page) -> list[str]:
     """Return what sticks out, and short words that are torn."""
     faults: list[str] = page.evaluate(_SHAPE, WORD_CHARS_MAX)
+    return faults
+
+
+def faults_for_a_finger(page: Page) -> list[str]:
+    """Return what is too small or torn on a phone, and what sticks out or breaks if all is unfolded."""
+    assert page.viewport_size
+    faults: list[str] = page.evaluate(_FINGER, [TARGET_PX, page.viewport_size["width"], BAR_PX_MAX])
     return faults

@@ -4,6 +4,7 @@ Never judges what is seen: a test does, and the person who looks at the pictures
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -12,6 +13,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page
 
 from tests.support.browser import sign_in_address
 from tests.support.devices import Device
+from tests.support.finger import PHONE
 from tests.support.patience import LIMIT_S
 
 WIDTHS: Final = (360, 768, 1440)
@@ -58,10 +60,11 @@ class Look:
     complaints: tuple[str, ...] = ()
 
 
-def looks(chromium: Browser, world: World, states: Sequence[State]) -> Iterator[Look]:
-    """Yield each state at each width, in both themes, in one tab."""
+def looks(chromium: Browser, world: World, states: Sequence[State], *, phone: bool = False) -> Iterator[Look]:
+    """Yield each state in one tab: at each width, in both themes, or once on a phone."""
     address = sign_in_address(world.device)
-    context = chromium.new_context(reduced_motion="reduce", locale="en-GB")
+    screen = PHONE if phone else {}
+    context = chromium.new_context(reduced_motion="reduce", locale="en-GB", **screen)
     context.set_default_timeout(LIMIT_S * 1000)
     page = context.new_page()
     complaints = _complaints_of(page)
@@ -72,8 +75,13 @@ def looks(chromium: Browser, world: World, states: Sequence[State]) -> Iterator[
         for state in states:
             if not state.has_session:
                 context.clear_cookies()
+            if not phone:
+                page.set_viewport_size({"width": WIDTHS[-1], "height": HEIGHT})
             _bring(page, world, state, address)
-            yield from _looks_of(page, state, tuple(complaints))
+            if phone:
+                yield Look(state, page, WIDTHS[0], THEMES[0], tuple(complaints))
+            else:
+                yield from _looks_of(page, state, tuple(complaints))
             complaints.clear()
             if not state.has_session:
                 context.add_cookies(cookies)  # type: ignore[arg-type]
@@ -81,8 +89,21 @@ def looks(chromium: Browser, world: World, states: Sequence[State]) -> Iterator[
         context.close()
 
 
+@contextmanager
+def speaking(world: World, language: str) -> Iterator[None]:
+    """Let the page of a world speak a language: it is that of its daemon, which starts again for it."""
+    laptop = world.device
+    before = laptop.settings
+    laptop.stop()
+    laptop.settings = before | {"PLACET_LANGUAGE": language}
+    laptop.start()
+    yield
+    laptop.stop()
+    laptop.settings = before
+    laptop.start()
+
+
 def _bring(page: Page, world: World, state: State, address: str) -> None:
-    page.set_viewport_size({"width": WIDTHS[-1], "height": HEIGHT})
     origin = urlsplit(address)._replace(path="", query="", fragment="").geturl()
     answer = page.goto(f"{origin}{state.path.format_map(world.places)}", wait_until="load")
     assert answer is not None
