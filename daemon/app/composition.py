@@ -12,6 +12,7 @@ from pathlib import Path
 
 import structlog
 
+from daemon.agents.deciding.waiting_items import list_waiting_items
 from daemon.agents.models.rules.embedded_model import RulesModel
 from daemon.agents.person.default_agents import DefaultAgent
 from daemon.agents.person.token_use import RunTokens
@@ -78,6 +79,7 @@ from daemon.web.rules import rule_routes
 from daemon.web.server import PageServer
 from daemon.web.services import PageServices
 from daemon.web.tasks import list_routes, new_task_routes, task_routes
+from store.file.errors import StoreError
 from store.sentence import Sentence, foreign_text, sentence
 from store.store import Store
 from store.threads import StoreThreads
@@ -198,12 +200,20 @@ class Daemon:
                 )
             ) from fault
         self._agents = asyncio.create_task(self._scheduler.serve())
-        self._checking = asyncio.create_task(check_while_idle(self._store))
+        self._checking = asyncio.create_task(self._look_while_idle())
         dispatch = Dispatcher(self._store, self._floor, self._meter)
         self._control = await ControlServer.start(self._socket, self._routes(), dispatch, self._events)
         if self._settings.web.enabled:
             await self._start_page()
         log.info("ready", socket=str(self._socket), peers=self._peers.address)
+
+    async def _look_while_idle(self) -> None:
+        """List what waits before anybody asks, since later lists look up changes; check the pages."""
+        try:
+            await self._store.read(lambda snapshot: list_waiting_items(snapshot, self._clock.now_ms()))
+        except StoreError as fault:
+            log.warning("what waits could not be listed", reason=fault.sentence.text)
+        await check_while_idle(self._store)
 
     async def _start_page(self) -> None:
         """Serve the page. A port that cannot be had costs the page alone."""

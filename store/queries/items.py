@@ -53,6 +53,16 @@ def effects_of_items(snapshot: Snapshot, items: Collection[EntityId]) -> set[Ent
     return _ids(snapshot, "SELECT entity FROM effect WHERE item IN carray(?)", items)
 
 
+def tasks_of_items_ending(snapshot: Snapshot, after_ms: int, until_ms: int) -> set[EntityId]:
+    """Return the tasks of the open items whose time ends in the span (after, until]."""
+    rows: Any = snapshot.db.execute(
+        "SELECT DISTINCT task FROM item CROSS JOIN proposal ON item = id"
+        " WHERE (disputed OR status IN ('pending', 'deferred')) AND until_ms > ? AND until_ms <= ?",
+        (after_ms, until_ms),
+    )
+    return {task for (task,) in rows}
+
+
 def tasks_of_agent_proposals(snapshot: Snapshot, agent: EntityId) -> set[EntityId]:
     """Return the tasks that an agent has proposed anything on. Costs a look-up per proposal."""
     return _ids(

@@ -4,7 +4,7 @@ Never names too few: whatever it does not know may concern all.
 """
 
 from collections.abc import Collection
-from typing import Final
+from typing import Final, NamedTuple
 
 from daemon.agents.tools.agent_record import CREATED, load_any_agent
 from daemon.agents.tools.checklists import checklist_of
@@ -27,11 +27,20 @@ _AGENT_FIELDS: Final = frozenset(
     {"daily_limits", "description", "lifecycle", "lifecycle_reason", "mode", "model", "paused_until", "scope"}
 )
 """What is written of an agent without changing how its proposals look, if it had been let in before."""
+_TWIN_FIELDS: Final = frozenset({"category_id", "deleted", "status", "title"})
+"""What of a task decides whether a proposal of a new task is one of a task that is there."""
+
+
+class AffectedTasks(NamedTuple):
+    """The tasks, and whether a task that is there may have come to be, or ceased to be, a proposed one."""
+
+    tasks: set[EntityId]
+    are_twins_affected: bool
 
 
 def affected_tasks(
     snapshot: Snapshot, after: int, listed_agents: Collection[EntityId]
-) -> set[EntityId] | None:
+) -> AffectedTasks | None:
     """Return the tasks whose proposals may look different because of the commits beyond a feed position.
 
     `listed_agents` are those of which some proposal waited then. Entities that were touched are among the
@@ -55,11 +64,15 @@ def affected_tasks(
     changed_agents = {
         operation.entity for operation in operations if not _AGENT_FIELDS.issuperset(operation.fields)
     }
-    touched = {operation.entity for operation in operations} | effects_of_items(snapshot, decided)
+    effects = effects_of_items(snapshot, decided)
+    touched = {operation.entity for operation in operations} | effects
     tasks = touched | tasks_of_items(snapshot, decided) | tasks_of_sets(snapshot, touched)
+    are_twins_affected = any(map(_makes_or_ends_twins, operations))
     for entity in map(snapshot.entity, touched):
         if entity is None:
             return None
+        # A verdict can put into effect, or take back, what wrote a task.
+        are_twins_affected |= entity.kind == "task" and entity.id in effects
         if entity.kind == "agent":
             if (
                 entity.id in changed_agents
@@ -74,7 +87,14 @@ def affected_tasks(
             tasks.add(task)
         elif entity.kind not in _NARROW:
             return None
-    return tasks
+    return AffectedTasks(tasks, are_twins_affected)
+
+
+def _makes_or_ends_twins(operation: Operation) -> bool:
+    """Report whether an operation may change which tasks there are to an agent that proposes a new one."""
+    if operation.kind == "task":
+        return not operation.base or not _TWIN_FIELDS.isdisjoint(operation.fields)
+    return operation.kind == "agent"
 
 
 def _moves(operation: Operation) -> bool:

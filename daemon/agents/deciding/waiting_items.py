@@ -27,6 +27,7 @@ from daemon.journal.views.lookup import NameLookup
 from daemon.timestamps import iso_utc
 from store.fold.item import Item, Occurrence
 from store.fold.item_name import Presence
+from store.queries.items import tasks_of_agent_proposals, tasks_of_items_ending
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId, id_to_text
 
@@ -151,6 +152,10 @@ class _RememberedItems(NamedTuple):
     from_ms: int
     until_ms: float
 
+    def holds_at(self, now_ms: int) -> bool:
+        """Report whether time alone has changed nothing."""
+        return self.from_ms <= now_ms < self.until_ms
+
 
 def list_waiting_items(
     snapshot: Snapshot, now_ms: int, *, task: EntityId | None = None, closed: bool = False
@@ -169,12 +174,27 @@ def list_waiting_items(
     # Every page counts what waits, and thousands of items take seconds.
     recalled = snapshot.recall(_REMEMBERED)
     position, remembered = (0, None) if recalled is None else recalled
-    if not isinstance(remembered, _RememberedItems) or not remembered.from_ms <= now_ms < remembered.until_ms:
+    if not isinstance(remembered, _RememberedItems):
         remembered = None
-    if remembered is None or position != snapshot.feed_end():
+    if remembered is None or position != snapshot.feed_end() or not remembered.holds_at(now_ms):
         remembered = _all_waiting(snapshot, now_ms, position, remembered)
         snapshot.remember(_REMEMBERED, remembered)
     return _limit_dates(remembered.listed, now_ms)
+
+
+def count_waiting_items_of_agent(snapshot: Snapshot, now_ms: int, agent: EntityId) -> int:
+    """Count the proposals of an agent that wait.
+
+    In a transaction nothing else may be written meanwhile: if nothing is remembered, only what the agent ever
+    proposed is looked up.
+    """
+    if snapshot.recall(_REMEMBERED) is not None:
+        items = list_waiting_items(snapshot, now_ms)
+    else:
+        tasks = tasks_of_agent_proposals(snapshot, agent)
+        items = [item for task in tasks for item in list_waiting_items(snapshot, now_ms, task=task)]
+    own = id_to_text(agent)
+    return sum(item.agent_id == own for item in items)
 
 
 def _limit_dates(items: list[PendingItem], now_ms: int) -> list[PendingItem]:
@@ -186,7 +206,7 @@ def _limit_dates(items: list[PendingItem], now_ms: int) -> list[PendingItem]:
 def _all_waiting(
     snapshot: Snapshot, now_ms: int, position: int, before: _RememberedItems | None
 ) -> _RememberedItems:
-    """Return all that waits, given what did at an earlier feed position, if that is known and time is not."""
+    """Return all that waits, given what did at another feed position and time, if that is known."""
     renewed = None if before is None else _brought_up_to_date(snapshot, before, position, now_ms)
     waiting, new_tasks_by = renewed or _look_up(snapshot, snapshot.open_items(now_ms), now_ms)
     ends_ms = [end_ms for item in waiting for end_ms in urgency.changes_ms(item.state.item)]
@@ -198,19 +218,38 @@ def _brought_up_to_date(
     snapshot: Snapshot, before: _RememberedItems, position: int, now_ms: int
 ) -> tuple[list[_WaitingItem], set[EntityId]] | None:
     """Look up what may have changed since a feed position; None if that may be all."""
-    affected = affected_tasks(
+    by_commits = affected_tasks(
         snapshot, position, {agent for _, agent in {item.group for item in before.waiting}}
     )
-    if affected is None:
+    if by_commits is None:
         return None
-    # What an item writes may be elsewhere; a proposed task waits only while no other has its title.
-    affected |= before.new_tasks_by
+    affected = by_commits.tasks | _affected_by_time(snapshot, before.from_ms, now_ms)
+    # A proposed task waits only while no other has its title.
+    if by_commits.are_twins_affected:
+        affected |= before.new_tasks_by
+    # What an item writes may be elsewhere.
     affected |= {item.state.item.task for item in before.waiting if item.state.effect.entity in affected}
     items = {item.id: item for task in affected for item in snapshot.open_items(now_ms, task)}
     again, new_tasks_by = _look_up(snapshot, items.values(), now_ms)
     kept = [item for item in before.waiting if item.state.item.task not in affected]
     # Another member's set can name an item of another task as one of its own.
-    return kept + [item for item in again if item.state.item.task in affected], new_tasks_by
+    return (
+        kept + [item for item in again if item.state.item.task in affected],
+        (before.new_tasks_by - affected) | new_tasks_by,
+    )
+
+
+def _affected_by_time(snapshot: Snapshot, before_ms: int, now_ms: int) -> set[EntityId]:
+    """Return the tasks with an open item that expired, or began to expire soon, between two times.
+
+    Clocks go back too, and who asked first may be the last to answer: either time may be the earlier one.
+    """
+    earlier_ms, later_ms = sorted((before_ms, now_ms))
+    return {
+        task
+        for ahead_ms in (0, urgency.SOON_MS)
+        for task in tasks_of_items_ending(snapshot, earlier_ms + ahead_ms, later_ms + ahead_ms)
+    }
 
 
 def _look_up(

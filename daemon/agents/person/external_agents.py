@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from daemon.agents.deciding.waiting_items import list_waiting_items
+from daemon.agents.deciding.waiting_items import count_waiting_items_of_agent
 from daemon.agents.person import lifecycle, policy_edits, presence_edits
 from daemon.agents.person.agent_overview import find_agent
 from daemon.agents.tools.agent_record import (
@@ -215,10 +215,9 @@ def external_agent_details(snapshot: Snapshot, agent: EntityId, now_ms: int) -> 
     known_agent, entity = load_external_agent(snapshot, agent), snapshot.entity(agent)
     assert known_agent is not None
     assert entity is not None
-    own = id_to_text(agent)
     until_ms = known_agent.paused_until_ms if is_paused(known_agent) else None
     return ExternalAgentDetails(
-        id=own,
+        id=id_to_text(agent),
         name=known_agent.name,
         kind=EXTERNAL,
         lifecycle=known_agent.lifecycle,
@@ -232,7 +231,7 @@ def external_agent_details(snapshot: Snapshot, agent: EntityId, now_ms: int) -> 
         presence=presence_edits.presence_by_tool(entity),
         daily_limits=daily_limits(entity),
         spent_today=spending_today(snapshot, agent, now_ms),
-        pending_items=sum(item.agent_id == own for item in list_waiting_items(snapshot, now_ms)),
+        pending_items=count_waiting_items_of_agent(snapshot, now_ms, agent),
         paused_until=None if until_ms is None else iso_utc(until_ms),
     )
 

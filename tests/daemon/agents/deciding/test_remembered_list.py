@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from daemon.agents.deciding.urgency import SOON_MS
-from daemon.agents.deciding.waiting_items import PendingItem, list_waiting_items
+from daemon.agents.deciding.waiting_items import PendingItem, count_waiting_items_of_agent, list_waiting_items
 from daemon.agents.person import lifecycle
 from daemon.agents.tools.agent_record import agent_id
 from daemon.journal.views.lookup import NameLookup
@@ -130,6 +130,68 @@ def test_after_a_change_only_what_it_concerns_is_looked_up(a: Home, task: Entity
         a.add(other, "Pencil", f"run {number}")
     later = [steps_after(change) for change in changes]
     assert all(more <= less + 400 for less, more in zip(first, later, strict=True)), (first, later)
+
+
+def test_as_time_passes_only_what_runs_out_is_looked_up(fleet: Fleet, a: Home) -> None:
+    def steps_at(now_ms: int) -> int:
+        listed(a)
+        fleet.now_ms = now_ms
+        return steps_to_read(a.store, lambda snapshot: list_waiting_items(snapshot, a.now_ms()))
+
+    def steps_with(later: int) -> list[int]:
+        """Return what it costs that one proposal expires before others, whoever read the clock first."""
+        begun_ms = fleet.now_ms
+        a.add(a.new("task", title="First", status="OPEN"), "Paper", f"run {begun_ms}")
+        fleet.now_ms += 2 * DAY_MS
+        for number in range(later):
+            a.add(a.new("task", title=f"{number}", status="OPEN"), "Pencil", f"run {begun_ms} {number}")
+        soon_ms, end_ms = begun_ms + _LIFETIME_MS - SOON_MS, begun_ms + _LIFETIME_MS
+        steps = [steps_at(now_ms) for now_ms in (soon_ms - 1, soon_ms, soon_ms - 1, end_ms, end_ms - 1)]
+        fleet.now_ms += 2 * _LIFETIME_MS
+        assert listed(a) == []
+        return steps
+
+    beside_one, beside_forty = steps_with(1), steps_with(40)
+    pairs = list(zip(beside_one, beside_forty, strict=True))
+    assert all(more <= less + 400 for less, more in pairs), pairs
+
+
+def test_a_task_that_changes_looks_up_proposed_tasks_only_if_it_may_be_one_of_them(
+    a: Home, task: EntityId
+) -> None:
+    other = a.new("task", title="Other", status="OPEN")
+    set_policy(a, other, add_task="deferred", kind="task_agent")
+
+    def steps_after(**fields: str) -> int:
+        listed(a)
+        a.set(task, **fields)
+        return steps_to_read(a.store, lambda snapshot: list_waiting_items(snapshot, a.now_ms()))
+
+    first = steps_after(due="2027-01-01")
+    for number in range(40):
+        a.propose(other, f"run {number}", ("add_task", {"title": f"New {number}"}))
+    assert len(listed(a)) == 40
+    assert steps_after(due="2027-01-02") <= first + 400
+    steps_after(title="New 7")
+    assert len(listed(a)) == 39
+
+
+def test_before_the_first_list_an_agent_costs_what_it_proposed(a: Home, task: EntityId) -> None:
+    agent = added(a)
+    proposed(a, agent, task)
+
+    def steps_to_count() -> int:
+        return steps_to_read(
+            a.store, lambda snapshot: count_waiting_items_of_agent(Snapshot(snapshot.db), a.now_ms(), agent)
+        )
+
+    first = steps_to_count()
+    for number in range(40):
+        a.add(a.new("task", title=f"Task {number}", status="OPEN"), "Pencil", f"run {number}")
+    assert steps_to_count() <= first + 100
+    for _ in range(2):
+        assert a.read(lambda snapshot: count_waiting_items_of_agent(snapshot, a.now_ms(), agent)) == 1
+        listed(a)
 
 
 def test_time_alone_changes_it_to_the_millisecond(fleet: Fleet, a: Home, task: EntityId) -> None:
