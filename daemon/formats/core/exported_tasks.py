@@ -12,7 +12,7 @@ from itertools import count
 from uuid import UUID
 
 from daemon.formats.core.import_history import source_changed_ms, source_id_of
-from daemon.formats.core.plan import title_line
+from daemon.formats.core.plan import plain_text, title_line
 from daemon.journal.fields.imported_provenance import is_from_import
 from daemon.journal.fields.placement import position_key
 from daemon.journal.fields.provenance import written_ms
@@ -183,7 +183,7 @@ class ExportedTasks:
         category = category_id_of(task)
         return ExportedTask(
             id=task.id,
-            title=title_line(_clean(task.text("title"))),
+            title=title_line(plain_text(task.text("title"))),
             status=_line(task.text("status")) or "OPEN",
             reason=_line(task.text("reason")) or None,
             priority=_line(task.text("priority")) or None,
@@ -305,7 +305,7 @@ def _notes(entries: Sequence[Entity]) -> tuple[ExportedNote, ...]:
         for entry in entries
     ]
     return tuple(
-        ExportedNote(entity.id, _clean(entity.text("text")), at_ms, _is_imported(entity, "text"))
+        ExportedNote(entity.id, plain_text(entity.text("text")), at_ms, _is_imported(entity, "text"))
         for at_ms, _, _, _, entity in sorted(dated_notes, key=_order)
     )
 
@@ -331,7 +331,7 @@ def _day_or_none(text: str) -> str | None:
 
 def _word_or_none(text: str) -> str | None:
     """Return a text that is one word: a format has no place for more, and more could end its line."""
-    word = _clean(text)
+    word = plain_text(text)
     return word if word and word.split() == [word] else None
 
 
@@ -339,19 +339,5 @@ def _number(value: object) -> int | None:
     return value if type(value) is int else None
 
 
-_BREAKS = "\n\t\x85"
-
-
 def _line(text: str) -> str:
-    return " ".join(_clean(text).split())
-
-
-def _clean(text: str) -> str:
-    """Remove what no text file may contain: control characters other than line breaks and tabs."""
-    if text.isprintable():
-        return text
-    return "".join(
-        character
-        for character in text
-        if character in _BREAKS or not (character < " " or "\x7f" <= character <= "\x9f")
-    )
+    return " ".join(plain_text(text).split())

@@ -8,7 +8,7 @@ beside the log for it, so every device answers alike, also one that never saw th
 if the version in effect is not an import's own.
 """
 
-from daemon.formats.core.plan import PlannedTask
+from daemon.formats.core.plan import PlannedTask, plain_text
 from daemon.journal.fields.imported_provenance import is_from_import, origin_before_export
 from daemon.journal.fields.provenance import ORIGIN_AT_KEY, written_ms
 from store.fold.entity import Entity
@@ -85,6 +85,8 @@ class ImportHistory:
     def last_value_is(self, field: str, value: Value) -> bool:
         """Report whether an import last gave a field this value, even if the value was dropped since."""
         last = self.last_value(field)
+        if isinstance(last, str) and last != value:
+            return plain_text(last) == value  # as exports write it
         return last == value or (isinstance(last, Redacted) and last == redaction_of(value))
 
     def was_last_said(self, field: str, value: Value) -> bool:

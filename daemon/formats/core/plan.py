@@ -34,6 +34,12 @@ REMOVED_HERE = sentence(
     "import-removed-here", "changed in the file, but removed in Placet: restore it to import it again"
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_LINE_BREAKS = re.compile("\r\n?")
+# A page break or another separator of old parts words; every other control character stands within one.
+_CONTROLS: dict[int, str | None] = {
+    code: None for code in (*range(1, 32), *range(127, 160)) if chr(code) not in "\n\t\x85"
+}
+_CONTROLS |= dict.fromkeys(map(ord, "\v\f\x1c\x1d\x1e"), " ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +275,14 @@ def text_fault(text: str) -> ImportFault | None:
         not_text = sentence("file-not-unicode", "broken Unicode: save the file as UTF-8")
         return ImportFault(line_number_at(text, broken.start()), not_text)
     return None
+
+
+def plain_text(text: str) -> str:
+    """Return a text with line feeds for line breaks, and without control characters.
+
+    No text file may contain them: exports leave them out.
+    """
+    return text if text.isprintable() else _LINE_BREAKS.sub("\n", text).translate(_CONTROLS)
 
 
 def tasks_max(text: str) -> int:

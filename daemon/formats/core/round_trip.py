@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from datetime import datetime
 from math import inf
 
-from daemon.formats.core.plan import joined_line
+from daemon.formats.core.plan import joined_line, plain_text
 from store.fold.entity import Entity
 from store.snapshot import Snapshot
 from syncproto.codec import Value
@@ -39,9 +39,9 @@ class ReturnedElements:
     def matching_entry(self, task: EntityId, text: str, happened_ms: int | None) -> Entity | None:
         """Return the note with this text, at about this time."""
         left = self._group_by_words(
-            task, "task_entry", lambda entity: tuple(entity.text("text").split()), _at_ms
+            task, "task_entry", lambda entity: tuple(plain_text(entity.text("text")).split()), _at_ms
         )
-        timed = left.get(tuple(text.split()), [])
+        timed = left.get(tuple(plain_text(text).split()), [])
         earliest_ms = -inf if happened_ms is None else happened_ms - _MOVED_MS_MAX + 1
         place = bisect_left(timed, earliest_ms, key=_time_of)
         if place < len(timed) and (happened_ms is None or timed[place][0] < happened_ms + _MOVED_MS_MAX):
@@ -51,8 +51,10 @@ class ReturnedElements:
 
     def matching_titled(self, owner: EntityId, relation: str, title: str) -> Entity | None:
         """Return the checklist or the line of one that is called so."""
-        left = self._group_by_words(owner, relation, lambda entity: joined_line(entity.text("title")))
-        return _first(left.get(joined_line(title), []))
+        left = self._group_by_words(
+            owner, relation, lambda entity: joined_line(plain_text(entity.text("title")))
+        )
+        return _first(left.get(joined_line(plain_text(title)), []))
 
     def matching_link(self, says: dict[str, Value]) -> Entity | None:
         """Return the link between the same two tasks."""

@@ -259,7 +259,7 @@ def _escape(text: str) -> str:
 
 def _block(text: str) -> str:
     """Write a component that is kept as it was written."""
-    return "".join(map(_fold_line, text.splitlines()))
+    return "".join(map(_fold_line, filter(None, text.replace("\r\n", "\n").split("\n"))))
 
 
 def _line(name: str, params: dict[str, str], value: str, *, is_text: bool = True) -> str:

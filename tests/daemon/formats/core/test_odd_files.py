@@ -122,6 +122,46 @@ CASES = [
         ["# Same\n\n- [ ] a\n\n# Same\n\n- [ ] b #word\n\n# Closed\n\n- [ ] c\n- [ ] d\n"],
     ),
     Case(
+        "control characters, and an empty annotation of the same second",
+        "taskwarrior",
+        printed(
+            record(
+                description="\x07bell",
+                annotations=[
+                    {"entry": "20260902T090000Z", "description": text} for text in ("", "a\x1b b\r\nc\fd")
+                ],
+            )
+        ),
+        ["\x07bell; note: a\x1b b c d"],
+        ['"description": "bell"', '"description": "a b\\nc d"'],
+    ),
+    Case(
+        "control characters, and a line separator in an alarm",
+        "icalendar",
+        calendar(
+            *todo(
+                "SUMMARY:a\x07b",
+                "DESCRIPTION:x\x1by",
+                "LOCATION:l\x01m",
+                *part("VALARM", "ACTION:DISPLAY", "DESCRIPTION:one\u2028END:VALARM"),
+            )
+        ),
+        [
+            (
+                "a\x07b; note: x\x1by; note: LOCATION:l\x01m BEGIN:VALARM ACTION:DISPLAY "
+                "DESCRIPTION:one END:VALARM END:VALARM"
+            )
+        ],
+        ["SUMMARY:ab\r\n", "LOCATION:lm\r\n", "DESCRIPTION:one\u2028END:VALARM\r\n"],
+    ),
+    Case(
+        "control characters in words and marks",
+        "todotxt",
+        "a\x07b @c k:\x02v\n",
+        ["a\x07b; label c; note: k:\x02v"],
+        ["ab @c k:v\n"],
+    ),
+    Case(
         "keys of other programs, one in capitals, and no end of the last line",
         "todotxt",
         "Hide it h:1 id:4 p:3 note:ab12.md\nLook DUE:2026-12-03\nlast @x",
