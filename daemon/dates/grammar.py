@@ -215,7 +215,7 @@ def _plain_days(text: str, language: DateLanguage, reference: _Reference) -> set
 
 def _with_weekday(text: str, language: DateLanguage, reference: _Reference) -> set[date]:
     """Read "Friday, 20 November": the date, if it is such a day."""
-    match = re.fullmatch(rf"({any_of_pattern(language.weekdays)})\.? (.*\d.*)", text)
+    match = re.fullmatch(rf"(?:(?:{language.on}) )?({any_of_pattern(language.weekdays)})\.? (.*\d.*)", text)
     if match is None:
         return set()
     return {

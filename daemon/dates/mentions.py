@@ -65,7 +65,7 @@ def day_phrases_in(text: str, today: date, language: str) -> Iterator[tuple[str,
                 rest = folded_text(line[end : end + _REST_CHARS_MAX])
                 more = end_of_phrase(line[start:end], rest, language)
                 position = end + max(more, end_of_length_apart(rest, language))
-                if not more and not is_led_elsewhere(before, language):
+                if not more and not is_led_elsewhere(before, line[start:end], language):
                     yield line[start:end], days
 
 

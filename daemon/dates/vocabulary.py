@@ -87,8 +87,9 @@ class DateWords(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     `hanging` are words with which no title ends: what follows one belongs to it. `day_links` may stand
     between a day and another day, month or unit of the same phrase. `day_moved_by` makes another day of the
     one before it, `day_moved_behind` of the one behind it. `day_moved_if` and `day_sums`, which also move a
-    day with a year, do so only in front of a day or a number, or at the end. `months_alike` are also other
-    words, and months only behind one of `month_leads`.
+    day with a year, do so only in front of a day or a number, or at the end. Behind one of `period_parts`, a
+    week, month or year is no day; `range_words` stand between two numbers of one unit. `months_alike` are
+    also other words, and months only behind one of `month_leads`.
     """
 
     language: str
@@ -110,6 +111,8 @@ class DateWords(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     day_moved_by: tuple[str, ...]
     day_moved_behind: tuple[str, ...]
     day_sums: tuple[str, ...]
+    period_parts: tuple[str, ...]
+    range_words: tuple[str, ...]
     day_moved_if: tuple[str, ...] = ()
     months_alike: tuple[str, ...] = ()
     month_leads: tuple[str, ...] = ()

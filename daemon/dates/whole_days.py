@@ -33,6 +33,8 @@ class _Kind(Enum):
 
 def end_of_phrase(day: str, rest: str, language: str) -> int:
     """Return where the phrase ends that a day goes on with, in the text behind the day; 0 if it does not."""
+    if not any(map(str.isalpha, day)) and (match := _counted_pattern(language).match(rest)):
+        return match.end()
     match = _continuation_pattern(language, _kind(day, language)).match(rest)
     # Said without figures, a day may have its number behind it: "Friday the 13th".
     if match is None and not any(sign.isdigit() for sign in day):
@@ -46,9 +48,16 @@ def end_of_length_apart(rest: str, language: str) -> int:
     return match.end() if match else 0
 
 
-def is_led_elsewhere(before: str, language: str) -> bool:
-    """Return whether what stands before a day makes another of it, as of "the first Monday"."""
-    return _lead_pattern(language).search(before) is not None
+def is_led_elsewhere(before: str, day: str, language: str) -> bool:
+    """Return whether what stands before a day makes another of it, as of "the first Monday".
+
+    So does half of a range ("one to two weeks"), and a part of a period ("the end of next month").
+    """
+    units = date_language(language).units
+    kinds = [units[word][0] for word in normalized_words(day).split() if word in units]
+    is_period = any(kind != MINUTE for kind in kinds)
+    is_counted = _kind(day, language) is _Kind.COUNTED
+    return _lead_pattern(language, is_counted=is_counted, is_period=is_period).search(before) is not None
 
 
 def _kind(day: str, language: str) -> _Kind:
@@ -132,9 +141,22 @@ def _numbers_of_many(language: str) -> tuple[str, ...]:
 @cache
 def _number_pattern(language: str) -> re.Pattern[str]:
     """Compile the number of a day that is named: "Friday the 13th". What has minutes is a time."""
-    return re.compile(rf"[\s,(]+(?:{date_language(language).on})\s+\d{{1,2}}(?![\d:])")
+    on, last = date_language(language).on, r"(?=\s*(?:[.,;:!?)](?!\d)|$))"
+    return re.compile(rf"[\s,(]+(?:(?:{on})\s+\d{{1,2}}(?![\d:])|\d{{1,2}}{last})")
 
 
 @cache
-def _lead_pattern(language: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{_spellings_pattern(date_words(language).day_moved_behind)})\s+$")
+def _counted_pattern(language: str) -> re.Pattern[str]:
+    """Compile the unit that figures count: "1.5 hours" is no first of May."""
+    units = (unit for unit in date_language(language).units if len(unit) >= _UNIT_CHARS_MIN or unit == "h")
+    return re.compile(rf"[\s-]*(?:de\s+)?(?:{any_of_pattern(units)})(?!\w)")
+
+
+@cache
+def _lead_pattern(language: str, *, is_counted: bool, is_period: bool) -> re.Pattern[str]:
+    words = date_words(language)
+    moved = (*words.day_moved_behind, *(words.period_parts if is_period else ()))
+    lead = rf"(?<!\w)(?:{_spellings_pattern(moved)})[\s-]+"
+    number = rf"(?<![\w.,/:-])(?:{_spellings_pattern(words.numbers)}|\d{{1,3}})"
+    half = rf"{number}\s*(?:[,–-]|(?:{_spellings_pattern(words.range_words)})(?!\w))\s*"
+    return re.compile(rf"(?:{lead}|{half})$" if is_counted else rf"{lead}$")

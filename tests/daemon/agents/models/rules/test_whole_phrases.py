@@ -328,6 +328,21 @@ MENTIONS = {
     ("fr", "une heure et demie"): ([], [90]),
     ("es", "hora y media, el lunes de la otra semana"): ([], [90]),
     ("ro", "o oră și jumătate, lunea cealaltă"): ([], [90]),
+    ("en", "by the end of next month, early next week, mid next week; in a week or two"): ([], []),
+    ("en", "in one to two weeks; in 1-2 weeks; half a week; an hour or two; Friday 27."): ([], []),
+    ("en", "takes half a day; 1.5 hours"): ([], [240, 90]),
+    ("en", "by the end of Friday; on Friday, 27 November"): (["2026-11-20", "2026-11-27"], []),
+    ("de", "Ende nächster Woche; Mitte des nächsten Monats; in ein bis zwei Wochen; Freitag 27!"): ([], []),
+    ("de", "am Freitag, 27.11.; einen halben Tag; 1.5 Stunden"): (["2026-11-27"], [240, 90]),
+    ("fr", "fin de semaine prochaine ; début de mois prochain ; un vendredi sur deux ; vendredi 27."): (
+        [],
+        [],
+    ),
+    ("fr", "le vendredi 27 novembre ; une demi-journée ; d'ici une à deux semaines"): (["2026-11-27"], [240]),
+    ("es", "a finales de la próxima semana; en una o dos semanas; un viernes de cada dos"): ([], []),
+    ("es", "el viernes 27; el viernes 27 de noviembre; media jornada"): (["2026-11-27"], [240]),
+    ("ro", "într-o săptămână sau două; o dată la două vineri; pe vineri 27."): ([], []),
+    ("ro", "pe vineri, 27 noiembrie; jumătate de zi"): (["2026-11-27"], [240]),
 }
 TAKES = {"en": "takes", "de": "Dauert", "es": "Lleva", "fr": "Prend", "ro": "Durează"}
 HOURS = {"en": "hours and", "de": "Std.", "es": "horas y", "fr": "h", "ro": "ore și"}
