@@ -111,7 +111,7 @@ def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -
         first = todos.setdefault(component.key, component)
         if first is not component:
             faults.append(_uid_repeated(component, first))
-    others = _Others(todos.keys(), _overrides(todos.values()))
+    others = _Others(todos.keys(), _overrides(todos.values()), _parents(todos.values()))
     tasks: list[PlannedTask] = []
     for component in todos.values():
         try:
@@ -127,10 +127,14 @@ def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -
 
 
 class _Others(NamedTuple):
-    """What a to-do has to know of the file's others: their keys, and by UID the dates that are their own."""
+    """What a to-do has to know of the file's others.
+
+    These are their keys, by UID the dates that are their own, and by key those that call it their child.
+    """
 
     keys: Collection[str]
     overridden: Mapping[str, Sequence[Property]]
+    parents: Mapping[str, Sequence[str]]
 
 
 def _overrides(todos: Iterable["_TodoReader"]) -> Mapping[str, Sequence[Property]]:
@@ -139,6 +143,14 @@ def _overrides(todos: Iterable["_TodoReader"]) -> Mapping[str, Sequence[Property
         if todo.occurrence is not None:
             overridden.setdefault(todo.uid, []).append(todo.occurrence)
     return overridden
+
+
+def _parents(todos: Iterable["_TodoReader"]) -> Mapping[str, Sequence[str]]:
+    parents: dict[str, list[str]] = {}
+    for todo in todos:
+        for child in todo.named_children():
+            parents.setdefault(child, []).append(todo.key)
+    return parents
 
 
 def _uid_repeated(todo: "_TodoReader", first: "_TodoReader") -> ImportFault:
@@ -218,7 +230,7 @@ class _TodoReader:
             category=category,
             labels=labels,
             checklists=tuple(self._checklists()),
-            links=tuple(self._links(others.keys)),
+            links=tuple(self._links(others)),
             entries=tuple(self._entries(made_ms)),
             due_moves=self._recurs,
         )
@@ -382,20 +394,29 @@ class _TodoReader:
                 self._place(property_)
                 yield from lists
 
-    def _links(self, present: Collection[str]) -> Iterator[PlannedLink]:
-        seen_links: set[tuple[str, str, str]] = set()
+    def named_children(self) -> Iterator[str]:
+        """Yield the UIDs that it names as those of its children."""
         for property_ in self._properties("RELATED-TO"):
-            other, relation = property_.text.strip(), property_.params.get("RELTYPE", PARENT).upper()
-            if other not in present or other == self.key:
+            if _relation(property_) == CHILD:
+                yield property_.text.strip()
+
+    def _links(self, others: _Others) -> Iterator[PlannedLink]:
+        """Yield its links; that with a child is the child's, whichever of the two names it."""
+        ends: dict[tuple[str, str, str], str] = {}
+        for property_ in self._properties("RELATED-TO"):
+            other, relation = property_.text.strip(), _relation(property_)
+            if other not in others.keys or other == self.key:
                 continue
-            ends = _ends(self.key, other, relation)
-            if ends is None:
-                continue
-            self._place(property_)
-            start, end, kind, type_ = ends
-            if (start, end, kind) not in seen_links:
-                seen_links.add((start, end, kind))
-                yield PlannedLink(link_key_in_file(start, end, kind), start, end, type_)
+            named = _ends(self.key, other, relation)
+            if named:
+                ends[named[:3]] = named[3]
+            if named or relation == CHILD:
+                self._place(property_)
+        for parent in others.parents.get(self.key, ()):
+            if parent != self.key:
+                ends[self.key, parent, PARENT] = "basic"
+        for (start, end, kind), type_ in ends.items():
+            yield PlannedLink(link_key_in_file(start, end, kind), start, end, type_)
 
     def _entries(self, made_ms: int | None) -> Iterator[PlannedEntry]:
         if self._summary:
@@ -441,12 +462,14 @@ class _TodoReader:
         yield from (text.replace("\r\n", "\n") for text in zones.values() if text)
 
 
+def _relation(property_: Property) -> str:
+    return property_.params.get("RELTYPE", PARENT).upper()
+
+
 def _ends(key: str, other: str, relation: str) -> tuple[str, str, str, str] | None:
     """Return both ends of a relation, its name in the link's key, and its type here."""
     if relation == PARENT:
         return key, other, PARENT, "basic"
-    if relation == CHILD:
-        return other, key, PARENT, "basic"
     if relation == DEPENDS:
         return other, key, DEPENDS, "blocks"
     return (key, other, relation, RELATIONS[relation]) if relation in RELATIONS else None

@@ -155,6 +155,21 @@ CASES = [
         ["SUMMARY:ab\r\n", "LOCATION:lm\r\n", "DESCRIPTION:one\u2028END:VALARM\r\n"],
     ),
     Case(
+        "a parent that names its child, and one that both name, made on other days",
+        "icalendar",
+        calendar(
+            *todo("SUMMARY:Move", "CREATED:20260101T000000Z", "RELATED-TO;RELTYPE=CHILD:b"),
+            *todo("SUMMARY:Pack", "CREATED:20260202T000000Z", "RELATED-TO;RELTYPE=CHILD:c", uid="b"),
+            *todo("SUMMARY:Lift", "CREATED:20260303T000000Z", "RELATED-TO:b", uid="c"),
+        ),
+        ["Move", "Pack", "Lift"],
+        [
+            "SUMMARY:Move\r\nSTATUS:NEEDS-ACTION\r\nEND",
+            "SUMMARY:Pack\r\nSTATUS:NEEDS-ACTION\r\nRELATED-TO;RELTYPE=PARENT:one\r\nEND",
+            "SUMMARY:Lift\r\nSTATUS:NEEDS-ACTION\r\nRELATED-TO;RELTYPE=PARENT:b\r\nEND",
+        ],
+    ),
+    Case(
         "control characters in words and marks",
         "todotxt",
         "a\x07b @c k:\x02v\n",
