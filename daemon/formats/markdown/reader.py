@@ -41,7 +41,7 @@ _UNNAMED = "Imported list"
 CHECKBOX = re.compile(r"\[([ xX])\](?:\s+|$)")
 _CANCELLED = re.compile(r"\[-\]\s+")
 # As outlines of Logseq and Org mode write it in front of a line that has no box.
-_DONE = re.compile(r"DONE\s")
+_DONE_WORD, _CANCELLED_WORD = re.compile(r"DONE\s"), re.compile(r"CANCELL?ED\s")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _PARENT_CHARS_MIN = 12
 _KEY_CHARS_MAX = 200
@@ -81,7 +81,7 @@ class _Section:
     def __init__(self, heading: Heading, key: str, parent: "_Section | None") -> None:
         self.level, self.key, self.parent = heading.level, key, parent
         self._line, self._id = heading.line, heading.id
-        self._is_done, text = _split_box(heading.text, title_line)
+        self._status, text = _split_status(heading.text)
         self._text, self._marks = split_marks(text)
         self.title = unescape_markup(self._text)
         self._seen: Counter[tuple[str, str]] = Counter()
@@ -132,8 +132,8 @@ class _Section:
             source=self.key,
             line=self._line,
             title=cut_title(title),
-            status="DONE" if self._is_done else self._marks.status or "OPEN",
-            reason=None if self._is_done else self._marks.reason,
+            status=self._status or self._marks.status or "OPEN",
+            reason=None if self._status else self._marks.reason,
             priority=self._marks.priority,
             due=self._marks.due,
             checklists=(checklist,) if self._items else (),
@@ -150,17 +150,18 @@ class _Section:
         is_checked, text = _split_box(line)
         if not text:
             return
-        cancelled = _CANCELLED.match(line.lstrip())
-        if cancelled:
+        start = line.lstrip()
+        is_cancelled = bool(_CANCELLED.match(start) or _CANCELLED_WORD.match(start))
+        if _CANCELLED.match(start):
             text = text[len("[-] ") :]
-        elif _DONE.match(line.lstrip()):
+        elif _DONE_WORD.match(start):
             is_checked = True
         path = [_split_box(parent)[1] for parent in parents]
         title = _under([unescape_markup(parent) for parent in path], unescape_markup(text))
         if not fits_title(title):
             self._keep(text)
         key = self.key_of("item", "\n".join([*path, text]))
-        self._items.append(PlannedItem(key, cut_title(title), is_checked, entity, bool(cancelled)))
+        self._items.append(PlannedItem(key, cut_title(title), is_checked, entity, is_cancelled))
 
     def _keep(self, text: str, parents: Sequence[str] = (), entity: EntityId | None = None) -> None:
         if parents:
@@ -175,7 +176,7 @@ def _sections(root: _Section, blocks: Sequence[Block]) -> list[_Section]:
     for block in blocks:
         if not isinstance(block, Heading):
             sections[-1].take(block)
-        elif text := split_marks(_split_box(block.text, title_line)[1])[0]:
+        elif text := split_marks(_split_status(block.text)[1])[0]:
             parent = sections[-1]
             while parent.parent and parent.level >= block.level:
                 parent = parent.parent
@@ -197,6 +198,23 @@ def _split_box(line: str, on_one_line: Callable[[str], str] = joined_line) -> tu
     text = on_one_line(line)
     box = CHECKBOX.match(text)
     return (box[1] in "xX", text[box.end() :]) if box else (False, text)
+
+
+def _split_status(heading: str) -> tuple[str | None, str]:
+    """Return the status that a heading begins with, None if it has none, and the text after a box."""
+    is_done, text = _split_box(heading, title_line)
+    if is_done or CHECKBOX.match(title_line(heading)):
+        return ("DONE" if is_done else None), text
+    if box := _CANCELLED.match(text):
+        return "REJECTED", text[box.end() :]
+    if _CANCELLED_WORD.match(text):
+        return "REJECTED", text
+    return ("DONE" if _DONE_WORD.match(text) else None), text
+
+
+def begins_with_status(title: str) -> bool:
+    """Report whether a title, at the beginning of a heading, would be read as a box or a status."""
+    return _split_status(title) != (None, title_line(title))
 
 
 def unescape_markup(text: str) -> str:

@@ -13,7 +13,7 @@ from daemon.formats.core.plan import PlannedTask
 from daemon.formats.markdown.blocks import Prose, read_blocks
 from daemon.formats.markdown.ids import encode_note_fence, split_id, with_id
 from daemon.formats.markdown.marks import INLINE, WITH_REASON, HeadingMarks, marks_text, split_marks
-from daemon.formats.markdown.reader import CHECKBOX, parse, unescape_markup
+from daemon.formats.markdown.reader import CHECKBOX, begins_with_status, parse, unescape_markup
 from daemon.journal.checklist_items import TODOS_TITLE
 from daemon.journal.fields.validation import PRIORITY_DEFAULT
 from store.snapshot import Snapshot
@@ -66,7 +66,7 @@ def _heading_text(task: ExportedTask) -> str:
         marks = marks_text(HeadingMarks(task.priority or PRIORITY_DEFAULT))
     if task.status == "DONE":
         title = f"{_box(is_checked=True)} {title}"
-    elif CHECKBOX.match(title):
+    elif begins_with_status(title):
         title = f"{_box(is_checked=False)} {title}"
     # The comment comes last: hashes at the end of a title would close the heading.
     return with_id(f"# {title}{marks}", task.id)

@@ -30,6 +30,9 @@ LINES = {
     "- [ ] [-] Pack": ("[-] Pack", False, False),
     "- DONE Pack": ("DONE Pack", True, False),
     "- [ ] DONE Pack": ("DONE Pack", False, False),
+    "- CANCELED Pack": ("CANCELED Pack", False, True),
+    "- CANCELLED Pack": ("CANCELLED Pack", False, True),
+    "- [ ] CANCELLED Pack": ("CANCELLED Pack", False, False),
     "- DONEGAL": ("DONEGAL", False, False),
     "- TODO Pack": ("TODO Pack", False, False),
     "- [ ] c #tag 📅 2026-12-01 ⏫ 🔁 every week ✅ 2026-11-01": (
@@ -38,6 +41,18 @@ LINES = {
         False,
     ),
     "- [ ] due [due:: 2026-12-05] dataview": ("due [due:: 2026-12-05] dataview", False, False),
+}
+HEADINGS = {
+    # The title and the status, and the heading of an export.
+    "[x] Pack (P1)": ("Pack", "DONE", "[x] Pack (P1)"),
+    "[-] Pack": ("Pack", "REJECTED", "Pack (REJECTED)"),
+    "[ ] [-] Pack": ("[-] Pack", "OPEN", "[ ] [-] Pack"),
+    "[/] Pack": ("[/] Pack", "OPEN", "[/] Pack"),
+    "DONE Pack": ("DONE Pack", "DONE", "[x] DONE Pack"),
+    "[ ] DONE Pack": ("DONE Pack", "OPEN", "[ ] DONE Pack"),
+    "CANCELED Pack": ("CANCELED Pack", "REJECTED", "[ ] CANCELED Pack (REJECTED)"),
+    "CANCELLED Pack": ("CANCELLED Pack", "REJECTED", "[ ] CANCELLED Pack (REJECTED)"),
+    "TODO Pack 📅 2026-12-01": ("TODO Pack 📅 2026-12-01", "OPEN", "TODO Pack 📅 2026-12-01"),
 }
 OUTLINE = """- TODO Water plants
   SCHEDULED: <2026-12-01 Tue .+1w>
@@ -80,6 +95,20 @@ def test_each_kind_of_line_is_what_its_program_means(fleet: Fleet):
         if shown != ([] if wanted[2] else [f"- [{'x' if wanted[1] else ' '}] {wanted[0]}"]):
             wrong.append((line, shown))
     assert wrong == []
+
+
+def test_each_kind_of_heading_is_what_its_program_means(fleet: Fleet, subtests: pytest.Subtests):
+    for number, (heading, wanted) in enumerate(HEADINGS.items()):
+        with subtests.test(heading):
+            home, second = (fleet.home(f"{name} {number}") for name in ("first", "second"))
+            bring_list(home, f"# {heading}\n")
+            written = export(home, "markdown")
+            (task,) = stored_tasks(home)
+            assert (task.title, task.status, without_ids(written).strip()) == (*wanted[:2], f"# {wanted[2]}")
+            for text in (f"# {heading}\n", written):
+                assert bring_list(home, text) == ImportResult(unchanged=1)
+            bring_list(second, written)
+            assert task_contents(second) == task_contents(home)
 
 
 def test_what_is_cancelled_in_the_file_and_taken_up_again_is_here_again(a: Home):
