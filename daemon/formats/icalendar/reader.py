@@ -236,7 +236,7 @@ class _TodoReader:
         )
         # Only now is it known what has no place.
         key = f"{self.key}/{ATTRIBUTES}"
-        text = "\n".join(self._unplaced_lines(is_ended=ended_ms is not None))
+        text = "\n".join(self._unplaced_lines(is_done=ended_ms is not None and status == "DONE"))
         if not text:
             return replace(task, gone=(key,))
         more = split_entry(key, text, made_ms)
@@ -423,12 +423,14 @@ class _TodoReader:
             self._place(self._summary)
         if not fits_title(self._whole):
             yield from split_entry(f"{self.key}/summary", self._whole, made_ms)
-        description = self._first_property("DESCRIPTION")
-        if description and self._place(description).text.strip():
-            at_ms = self._noted_ms(description, made_ms)
-            yield from split_entry(f"{self.key}/description", description.text, at_ms)
+        descriptions = list(self._properties("DESCRIPTION"))
+        if descriptions and self._place(descriptions[0]).text.strip():
+            at_ms = self._noted_ms(descriptions[0], made_ms)
+            yield from split_entry(f"{self.key}/description", descriptions[0].text, at_ms)
         key_counts: dict[str, int] = {}
-        for property_ in self._properties("COMMENT"):
+        # A to-do has one summary and one description: what it says beyond them are words all the same.
+        further = (*list(self._properties("SUMMARY"))[1:], *descriptions[1:])
+        for property_ in (*self._properties("COMMENT"), *further):
             at_ms = self._noted_ms(self._place(property_), made_ms)
             moment = "" if at_ms is None else utc_iso(at_ms)
             key_counts[moment] = key_counts.get(moment, 0) + 1
@@ -445,13 +447,13 @@ class _TodoReader:
         written_property_ = Property(property_.line, X_AT, {}, noted_at, property_.whole)
         return self._times.parse(written_property_).ms(self._zone)
 
-    def _unplaced_lines(self, *, is_ended: bool) -> Iterator[str]:
+    def _unplaced_lines(self, *, is_done: bool) -> Iterator[str]:
         zones: dict[str, str] = {}
         for property_ in self._todo.properties:
             name = property_.name
             is_placed = property_.line in self._placed or name in _ALWAYS_PLACED
             is_whole = name in _ALWAYS_PLACED or property_.params.keys() <= _PLACED_PARAMS.get(name, set())
-            if (is_placed and is_whole) or (name == "COMPLETED" and is_ended):
+            if (is_placed and is_whole) or (name == "COMPLETED" and is_done):
                 continue
             yield property_.whole
             zone = property_.params.get("TZID", "").strip()

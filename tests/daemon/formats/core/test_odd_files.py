@@ -170,6 +170,16 @@ CASES = [
         ],
     ),
     Case(
+        "a second summary and description, and when something was cancelled",
+        "icalendar",
+        calendar(
+            *todo("SUMMARY:Paint", "SUMMARY:Walls", "DESCRIPTION:blue", "DESCRIPTION:white"),
+            *todo("SUMMARY:Sell", "STATUS:CANCELLED", "COMPLETED:20261102T101500Z", uid="b"),
+        ),
+        ["Paint; note: blue; note: Walls; note: white", "Sell; note: COMPLETED:20261102T101500Z"],
+        [":blue\r\n", ":Walls\r\n", ":white\r\n", "STATUS:CANCELLED\r\nCOMPLETED:20261102T101500Z\r\n"],
+    ),
+    Case(
         "control characters in words and marks",
         "todotxt",
         "a\x07b @c k:\x02v\n",
