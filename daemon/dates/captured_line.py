@@ -11,9 +11,10 @@ from datetime import date
 from typing import Final
 
 from daemon.dates import durations, grammar
-from daemon.dates.date_language import known_language
+from daemon.dates.date_language import date_language, known_language
 from daemon.dates.spelling import normalized_words
 from daemon.dates.vocabulary import DayRule, date_words
+from daemon.dates.whole_days import folded_text, is_led_elsewhere
 from daemon.language import DEFAULT_LANGUAGE, LANGUAGES
 from daemon.refusal import Refused
 
@@ -23,6 +24,7 @@ _WORD: Final = re.compile(r"\S+")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _FULL_DATE: Final = re.compile(r".*\d{4}.*|\d{1,2}\. ?\d{1,2}\.")
 """Figures without a word are a date only with a year, or with two full stops: "3/4" and "5.6" are not."""
+_SIZE: Final = re.compile(r"\{n\}.*?\{unit\}")
 _END_SIGNS: Final = ",;:"
 """What joins a title to what follows it. A dash does so as a word of its own alone: "C--" has two."""
 _DASHES: Final = "—–-"
@@ -77,7 +79,7 @@ def _length_at_end(words: list[str], today: date, language: str) -> tuple[int, i
             # "2 days" is how long something takes, and also when it is due.
             is_day = any(grammar.day_readings(span, today, other) for other in LANGUAGES)
             is_hanging = _leaves_hanging(words[start - 1], {language})
-            return (0, None) if is_day or is_hanging else (start, minutes)
+            return (0, None) if is_day or is_hanging or _is_moment(words, start) else (start, minutes)
     return 0, None
 
 
@@ -98,8 +100,29 @@ def _day_at_end(words: list[str], today: date, language: str) -> tuple[int, date
             language,
             *(other for other in LANGUAGES if day in grammar.day_readings(span, today, other)),
         }
-        return (start, day) if is_clear and not _leaves_hanging(words[start - 1], spoken) else (0, None)
+        is_whole = not _leaves_hanging(words[start - 1], spoken) and not _is_half(words, start, today, spoken)
+        return (start, day) if is_clear and is_whole else (0, None)
     return 0, None
+
+
+def _is_moment(words: list[str], start: int) -> bool:
+    """Report whether a length at the end is a time from now, as in "in 2 hours"."""
+    length = re.escape(normalized_words(" ".join(words[start:])))
+    spans = [normalized_words(" ".join(words[first:])) for first in (start - 1, start - 2) if first > 0]
+    templates = (template for name in LANGUAGES for template in date_language(name).rules[DayRule.AHEAD])
+    patterns = [_SIZE.sub(lambda _hole: length, template) for template in templates]
+    return any(re.fullmatch(pattern, span) for pattern in patterns for span in spans)
+
+
+def _is_half(words: list[str], start: int, today: date, spoken: Iterable[str]) -> bool:
+    """Report whether what stands before a day belongs to it: "end of next month", "Friday 21 November"."""
+    before, day, last = " ".join(words[:start]), " ".join(words[start:]), words[start - 1].strip(_END_SIGNS)
+    is_named = len(_LETTER.findall(last)) >= _LETTERS_MIN
+    return any(
+        is_led_elsewhere(folded_text(f"{before} "), day, language)
+        or (is_named and grammar.day_readings(last, today, language))
+        for language in map(known_language, spoken)
+    )
 
 
 def _starts(words: list[str]) -> range:
