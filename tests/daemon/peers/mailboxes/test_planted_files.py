@@ -6,7 +6,9 @@ Never stops at the first thing that does harm: all are listed.
 import asyncio
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 
@@ -107,6 +109,47 @@ async def use(box: Path) -> list[str]:
     except OSError:
         pass
     return faults
+
+
+async def test_whatever_is_opened_in_a_mailbox_is_among_the_names_that_something_is_planted_under(
+    tmp_path: Path,
+):
+    """So a new name cannot be forgotten: these are what Python tells of what is opened and changed."""
+    box = tmp_path / "box"
+    (box / VAULT.hex() / "aa").mkdir(parents=True)
+    for left in OPENED[5:]:
+        (box / left).write_bytes(b"half")
+    used_names: set[str] = set()
+    with recorded(used_names):
+        assert await use(box) == []
+    tried = {Path(name).name for name in OPENED} | {"box"}
+    assert used_names - {""} <= tried
+    assert {HAVE, DROP[3:], f".{HAVE}.{RANDOM.hex()}.part", VAULT.hex(), "box"} <= used_names
+
+
+@contextmanager
+def recorded(names: set[str]) -> Iterator[None]:
+    """Collect the last part of each path that this process opens, makes, renames or removes."""
+    is_recording = True
+
+    def record(event: str, args: tuple[object, ...]) -> None:
+        if is_recording:
+            paths = args[: _PATHS_OF_EVENTS.get(event, 0)]
+            names.update(Path(os.fsdecode(path)).name for path in paths if isinstance(path, str | bytes))
+
+    # No hook can be taken away again: this one is idle beside the test.
+    sys.addaudithook(record)
+    try:
+        yield
+    finally:
+        is_recording = False
+
+
+_PATHS_OF_EVENTS = {
+    **dict.fromkeys(("open", "os.mkdir", "os.remove", "os.rmdir", "os.truncate", "os.chmod", "os.utime"), 1),
+    **dict.fromkeys(("os.rename", "os.link", "os.symlink"), 2),
+}
+"""How many paths Python tells with each event."""
 
 
 async def test_nothing_planted_under_any_name_leads_out_of_a_mailbox_or_is_waited_for(tmp_path: Path):
