@@ -31,6 +31,7 @@ class StoreThreads:
         self._writer = ThreadPoolExecutor(1, "store-writer")
         self._readers = ThreadPoolExecutor(READER_THREADS, "store-reader")
         self._pages = ThreadPoolExecutor(1, "store-pages")
+        self._checks = ThreadPoolExecutor(1, "store-checks")
         self._pages_waiting = 0
         self._wal_error_reported = False
         self.on_commit: list[Callable[[], None]] = []
@@ -182,11 +183,14 @@ class StoreThreads:
 
     async def table_names(self) -> list[str]:
         """Return the tables that `check_table` takes."""
-        return await asyncio.get_running_loop().run_in_executor(self._readers, self._store.table_names)
+        return await asyncio.get_running_loop().run_in_executor(self._checks, self._store.table_names)
 
     async def check_table(self, table: str) -> None:
-        """Check the pages of a table. Raises StoreError; `damage` then says what is damaged."""
-        await asyncio.get_running_loop().run_in_executor(self._readers, self._store.check_table, table)
+        """Check the pages of a table. Raises StoreError; `damage` then says what is damaged.
+
+        On a thread of its own: a large table takes minutes, and those who read wait for none of it.
+        """
+        await asyncio.get_running_loop().run_in_executor(self._checks, self._store.check_table, table)
 
     def read_now(self, use: Callable[[Snapshot], T]) -> T:
         """Run `use` on a snapshot at once, on the event loop: only for reads that are short in any store."""
@@ -207,3 +211,4 @@ class StoreThreads:
         self._pages.shutdown(wait=True, cancel_futures=True)
         self._writer.shutdown(wait=True)
         self._readers.shutdown(wait=True)
+        self._checks.shutdown(wait=True)

@@ -3,6 +3,8 @@
 Never waits: the pauses between the tables are skipped.
 """
 
+import asyncio
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,9 @@ import pytest
 from daemon.app.idle_check import ALL_EVERY_S, check_while_idle
 from daemon.control.health import this_device
 from store.file.errors import DamagedDatabase, StoreError
-from store.threads import StoreThreads
+from store.threads import READER_THREADS, StoreThreads
 from tests.support.fleet import Fleet
+from tests.support.patience import LIMIT_S
 
 
 class _AllSeen(Exception):
@@ -65,3 +68,17 @@ async def test_a_damaged_page_of_any_table_or_index_is_found_and_nothing_more_is
                 await store.write(lambda tx: tx.new_id())
             store.close()
     assert while_idle > len(roots) // 2
+
+
+async def test_a_check_takes_the_place_of_no_reader(tmp_path: Path) -> None:
+    store = Fleet(tmp_path).home("a").threads()
+    go_on = threading.Event()
+    readers = [asyncio.create_task(store.read(lambda _: go_on.wait(LIMIT_S))) for _ in range(READER_THREADS)]
+    try:
+        for table in await store.table_names():
+            await store.check_table(table)
+        assert not any(reader.done() for reader in readers)
+    finally:
+        go_on.set()
+        await asyncio.gather(*readers)
+        store.close()
