@@ -37,7 +37,7 @@ async def check_while_idle(
 
 
 async def _idle(store: StoreThreads, sleep: Callable[[float], Awaitable[object]]) -> None:
-    """Wait until nothing was written for a while, but no longer than a journal in steady use bears."""
+    """Wait until nothing was written for a while, but not for ever if the journal is in steady use."""
     for _ in range(WAITS_MAX):
         end = store.feed_end
         await sleep(TABLE_EVERY_S)

@@ -39,7 +39,7 @@ def refusal_middleware() -> Middleware:
                 answer.headers["Allow"] = error.headers["Allow"]
                 return answer
             return _answer(refused, http_status(refused))
-        except Exception as bug:  # noqa: BLE001 - the boundary: the caller must hear of a bug, the log must hold it
+        except Exception as bug:  # noqa: BLE001 - the boundary: the caller gets an answer, and the log the bug
             _log.error("bug", route=_route(request), kind=type(bug).__name__, at=_frames_words(bug))
             refused = Refused(
                 RefusalCode.FAILED,

@@ -68,7 +68,7 @@ def refusal_middleware(no_page: RenderPage, sentence_text: Callable[[Sentence], 
             _log.warning("the database did not serve", route=_route(request), reason=fault.sentence.text)
             words = f"{sentence_text(fault.sentence)}: {sentence_text(fault.hint_sentence)}\n"
             response = web.Response(status=HTTPStatus.SERVICE_UNAVAILABLE, text=words)
-        except Exception as bug:  # noqa: BLE001 - the boundary: the browser must hear of a bug, the log must hold it
+        except Exception as bug:  # noqa: BLE001 - the boundary: the browser gets an answer, and the log the bug
             _log.error("bug", route=_route(request), kind=type(bug).__name__, at=_frames_words(bug))
             response = web.Response(status=HTTPStatus.INTERNAL_SERVER_ERROR, text="the daemon met a bug\n")
         return response

@@ -89,7 +89,7 @@ class PageJob(Generic[Stage]):
             stage = failed(refused)
         except StoreError as fault:
             stage = failed(fault.sentence)
-        except Exception as bug:  # noqa: BLE001 - the boundary: the browser must hear of a bug, the log must hold it
+        except Exception as bug:  # noqa: BLE001 - the boundary: the browser gets an answer, and the log the bug
             _log.error("bug", route=self._name, kind=type(bug).__name__)
             stage = failed(_BUG)
         finally:

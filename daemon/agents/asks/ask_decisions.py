@@ -166,7 +166,7 @@ def _refusal(
     if is_withdrawn(snapshot.decisions_on(ask.id)):
         return DecisionOutcome.OBSOLETE, sentence("agent-took-back", "the agent took it back")
     if state in _LEADS_TO[verdict] and not edited:
-        return DecisionOutcome.ALREADY, sentence("ask-decided-already", "it stands so already")
+        return DecisionOutcome.ALREADY, sentence("ask-decided-already", "it is decided so already")
     if verdict is Verdict.UNDONE and state not in (
         AskState.PERMITTED,
         AskState.TOO_LATE,

@@ -187,7 +187,7 @@ def _verdict(decision: Decision | None, presence: str, names: NameLookup) -> Ask
 def list_asks(
     snapshot: Snapshot, now_ms: int, *, waiting: bool, agent: EntityId | None = None
 ) -> list[AskDetails]:
-    """List asks, the one that runs out first in front: those that wait for a person, or all, 500 at most."""
+    """List asks, the first to expire at the top: those that wait for a person, or all, 500 at most."""
     candidates = _open_asks(snapshot, now_ms) if waiting else _every_ask(snapshot)
     listed = [ask for ask in candidates if agent in (None, ask.agent)]
     listed.sort(key=lambda ask: (ask.not_after_ms, ask.id))

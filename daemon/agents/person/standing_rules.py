@@ -117,7 +117,7 @@ def make_rule(tx: Transaction, agent: EntityId, request: NewStandingRule, until_
     if len(rules_in_force_on(tx, agent, now_ms)) >= RULES_MAX:
         raise Refused(
             RefusalCode.CONFLICT,
-            sentence("rules-too-many", "{count} rules on this agent stand already", count=RULES_MAX),
+            sentence("rules-too-many", "this agent has {count} rules in force already", count=RULES_MAX),
         )
     home = DeviceId(known_agent.home)
     terms = RuleTerms(agent, home, request.name, pattern, until_ms, request.uses_a_day)
@@ -199,7 +199,7 @@ def require_rule(snapshot: Snapshot, rule: EntityId) -> StandingRule:
 def list_rules(
     snapshot: Snapshot, now_ms: int, *, agent: EntityId | None = None, every: bool = False
 ) -> list[StandingRuleDetails]:
-    """List the rules that stand, of one agent or of all, what ends first in front; with `every`, all."""
+    """List the rules in force, of one agent or of all, the first to end at the top; with `every`, all."""
     if agent is not None:
         rules = rules_on(snapshot, agent)
     else:

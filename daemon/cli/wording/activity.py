@@ -109,8 +109,8 @@ def _left_out_words(count: object) -> str:
     if not isinstance(count, int) or count < 1:
         return ""
     words = ngettext(
-        "at least {count} older observation not told to it",
-        "at least {count} older observations not told to it",
+        "at least {count} older observation that it was not given",
+        "at least {count} older observations that it was not given",
         count,
     )
     return words.format(count=count)

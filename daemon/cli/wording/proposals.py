@@ -1,6 +1,6 @@
 """What a proposal says, from its tool and arguments, in the language of the person.
 
-Never shows an agent's words as its own. A tool that is not known here is told as it came.
+Never shows an agent's words as its own. A tool that is not known here is shown as it came.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ValueChange(NamedTuple):
 def summary_words(item: PendingItemJson) -> str:
     """Say what confirming would do; of a tool or arguments not known here, as the daemon told it.
 
-    What an agent asks permission for is told as it came: its action may have the name of a tool.
+    What an agent asks permission for is shown as it came: its action may have the name of a tool.
     """
     args = item.get("args")
     if item.get("is_ask"):

@@ -158,10 +158,10 @@ def _mdns(nearby: DiscoveryStatus, *, anyone_away: bool) -> Iterator[Check]:
         remedy = sentence("check-network", "check the network; it goes on by itself")
         yield make_check("mdns", text, remedy, well=False, code="mdns_silent", parameters={"fault": trouble})
     elif anyone_away and nearby.online and unheard_s >= MDNS_SILENCE_MIN_S:
-        # Nobody may be near: it is told as what was seen, and is no fault.
+        # Nobody may be near: this states what was seen, and is no fault.
         text = sentence(
             "mdns-unheard",
-            "nobody was heard on the local network by mDNS, in {length}",
+            "no other device was found on the local network by mDNS, in {length}",
             length=duration_sentence(round(unheard_s * 1000)),
         )
         parameters: dict[str, str | int] = {"minutes": int(unheard_s // 60)}

@@ -1,4 +1,4 @@
-"""What `doctor` hears from the daemon: how its disk, lease, clocks, agents and the states of its peers are.
+"""What `doctor` reads from the daemon: how its disk, lease, clocks, agents and the states of its peers are.
 
 Never repairs, and never finds fault without a remedy.
 """

@@ -53,6 +53,6 @@ def routes(events: EventStreams, others: Sequence[Route]) -> list[Route]:
 def _health(snapshot: Snapshot, call: Call[Nothing, Nothing]) -> Health:
     del call
     if snapshot.damage is not None:
-        # A store that can be read in part is not well: whoever asks hears what to do.
+        # A store that can be read in part is not well: the answer says what to do.
         raise DamagedDatabase(snapshot.damage.sentence)
     return Health("ok", __version__, snapshot.feed_end())

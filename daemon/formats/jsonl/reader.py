@@ -188,7 +188,7 @@ def _lines(file: RewindableFile) -> Iterator[LocatedEntity | FaultyLine]:
         if has_ended:
             yield FaultyLine(
                 number,
-                sentence("jsonl-goes-on-after-end", "something stands behind the line that ends the file"),
+                sentence("jsonl-goes-on-after-end", "there is something after the line that ends the file"),
             )
             return
         parsed = _read_line(raw, number)

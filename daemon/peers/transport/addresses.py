@@ -111,7 +111,7 @@ def normalised_listen_host(text: str) -> str:
         raise BadAddress(
             sentence(
                 "address-of-one-link",
-                "{host} is an address on one link alone, and no other device can be told it:"
+                "{host} is an address on one link alone, which other devices cannot use:"
                 " give another address of this machine, or leave it out to listen on all of them",
                 host=host,
             )

@@ -25,14 +25,14 @@ from daemon.peers.mailboxes.mailbox_state import MailboxReader, MailboxState
 _ID_SHOWN: Final = 12
 _MIB: Final = 1 << 20
 _BAR_COMMITS_MIN: Final = 100
-"""A device that lacks fewer is brought up before anybody looks at a bar."""
+"""A device that lacks fewer has caught up before anybody looks at a bar."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceRow:
     """One device. `link` is `on` or `off`, or "" if it is not linked with.
 
-    `progress` is how many commits of how many are there, while one of the two is brought up; None otherwise.
+    `progress` is how many commits of how many are there, while one of the two catches up; None otherwise.
     """
 
     id: str
@@ -72,7 +72,7 @@ def device_rows(states: Sequence[DeviceState], now_s: float, commits: int = 0) -
 
 
 def _progress(device: Any, commits: int) -> tuple[int, int] | None:
-    """Return how far this device or the other one is brought up, if it is being done and takes long."""
+    """Return how far this device or the other one has caught up, if it is at it and that takes long."""
     missing, lag = device["missing"] or 0, min(device["lag"] or 0, commits)
     if device["removed"] or not device["connected"] or max(missing, lag) < _BAR_COMMITS_MIN:
         return None

@@ -44,7 +44,7 @@ class _Devices:
 
     async def show(self, request: web.Request) -> web.Response:
         if "wait" in request.query:
-            # A page that follows a device that is brought up asks again and again.
+            # A page that shows how a device catches up asks again and again.
             await asyncio.sleep(BRING_UP_LOOK_S)
         return await self._page()
 

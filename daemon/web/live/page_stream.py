@@ -103,7 +103,7 @@ class PageStreams:
                     kind for kind in look if kind not in known_look or look[kind] != known_look[kind]
                 )
                 event, known_look = b"event: around\ndata: %s\n\n" % msgspec.json.encode(Changed(kinds)), look
-            # The network may notify without end, and show nothing new: a browser must hear something then.
+            # The network may notify without end, and show nothing new: a browser gets a sign of life then.
             elif (rest_s := sent_s + self._quiet_s - loop.time()) <= 0 or not await wait_for_any_growth(
                 watches, rest_s
             ):

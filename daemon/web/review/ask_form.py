@@ -80,7 +80,7 @@ def _parse(name: str, text: str) -> Any:
         raise usage_error(
             sentence(
                 "ask-argument-json",
-                "{name}: {text!r} is no JSON; text stands in quotation marks there",
+                "{name}: {text!r} is no JSON; put text in quotation marks",
                 name=name[:_NAME_CHARS],
                 text=text[:_QUOTED_CHARS],
             )

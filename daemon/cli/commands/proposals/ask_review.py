@@ -36,7 +36,7 @@ _ANSWERED: Final = (*_GOOD, "not_counted", "stale", "not_found")
 
 
 class AskReview:
-    """The asks that waited when the review began, what runs out first in front."""
+    """The asks that waited when the review began, the first to expire at the top."""
 
     def __init__(self, keys: KeyReader, asks: Sequence[AskDetailsJson], display: Display) -> None:
         self._keys = keys

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--all", "every", is_flag=True, help="Show those too that are decided, used or over.")
 @pass_output
 def asks_command(output: Output, every: bool) -> None:
-    """Show what agents ask permission for, what runs out first in front.
+    """Show the permissions that agents ask for, the first to expire at the top.
 
     With --plain: ask, agent, state, action, title, until when it may be used, what verdicts need, arguments.
     """

@@ -54,7 +54,7 @@ def review_command(
 ) -> int:
     """Decide on proposals one by one, everywhere or on a task, with the keys of `git add -p`.
 
-    What agents ask permission for comes first, what runs out soonest in front. If an agent proposes more in a
+    Permissions come first, the soonest to expire at the top. If an agent proposes more in a
     day than the setting proposals.open_per_day, the rest waits behind, unless you name the task or the agent.
 
     y confirms, n rejects and asks why, d defers, e edits the arguments, s skips it. j and k show the next and

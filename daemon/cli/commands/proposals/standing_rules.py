@@ -90,7 +90,7 @@ def _pairs(texts: tuple[str, ...], option: str, given: dict[str, Any]) -> dict[s
 @click.option("--all", "every", is_flag=True, help="Show those too that are revoked or over.")
 @pass_output
 def show_list(output: Output, agent: str | None, every: bool) -> None:
-    """List the rules that stand, what ends first in front.
+    """List the rules in force, the one that ends first at the top.
 
     With --plain: rule, agent, action, exact arguments, beginnings, until when, uses a day, uses today, state.
     """

@@ -114,7 +114,7 @@ async def test_of_several_nothing_is_permitted_if_one_lacks_a_choice(api: Api):
     assert [ask["state"] for ask in (await api.ask("GET", "/v1/asks")).json] == ["pending", "pending"]
     verdict = {"verdict": "confirmed", "items": both[1:], "option": "later"}
     assert (await api.ask("POST", "/v1/decisions", verdict)).json[0]["result"] == "applied"
-    # What has its choice stands so already.
+    # What has its choice is decided so already.
     verdict = {"verdict": "confirmed", "items": both}
     results = (await api.ask("POST", "/v1/decisions", verdict)).json
     assert [decision["result"] for decision in results] == ["applied", "already"]

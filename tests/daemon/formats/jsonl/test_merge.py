@@ -201,7 +201,7 @@ def test_a_line_that_is_not_as_it_is_written_is_named(a: Home, task: EntityId, m
         ('{"format":"other","version":1}\n', 1, "'other'"),
         ('{"format":"placet-jsonl","version":2}\n', 1, "version is 2"),
         ('{"format":"placet-jsonl","version":1}\n', 1, "cut off"),
-        ('{"format":"placet-jsonl","version":1}\n{"end":true}\n\n{"end":true}\n', 4, "behind"),
+        ('{"format":"placet-jsonl","version":1}\n{"end":true}\n\n{"end":true}\n', 4, "after the line"),
         ('{"format":"placet-jsonl","version":1}\n' + "[" * 100_000, 2, ""),
         ('{"format":"placet-jsonl","version":1}\n' + " " * (5 << 20), 2, "4 MiB"),
     ],

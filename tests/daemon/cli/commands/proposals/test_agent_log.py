@@ -78,7 +78,7 @@ def test_a_run_that_was_cut_short_says_why(placet: Placet, control: FakeControl)
 def test_a_run_says_how_much_of_its_own_it_was_not_told(placet: Placet, control: FakeControl):
     control.answers(LOG, [message("summary", ended=ENDED | {"observations_left_out": 40})])
     words = " ".join(placet("agent", "log", "c0ff").out.split())
-    assert words.endswith("rules · at least 40 older observations not told to it")
+    assert words.endswith("rules · at least 40 older observations that it was not given")
 
 
 @pytest.mark.parametrize(
