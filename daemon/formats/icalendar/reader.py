@@ -315,8 +315,10 @@ class _TodoReader:
         if self._recurs:
             return self._next_due(series, due, overridden)
         if property_ is not None and due is not None:
-            # A due date has no time of day, so a property that has one is also kept as text.
-            if due.at is None:
+            # A due date has no time of day, so a property that has one is also kept as text. So is one beside
+            # a start and a length, which say another day.
+            lengths = [self._first_property(name) for name in ("DTSTART", "DURATION")]
+            if due.at is None and not all(lengths):
                 self._place(property_)
             return due.day.isoformat(), False
         length = self._length(None, None)

@@ -120,8 +120,8 @@ def _marks(task: ExportedTask, kept_marks: list[str], names: set[str]) -> Iterat
     marks = [f"+{_one_word(task.category)}"] if task.category else []
     marks += [f"+{name}" for name in names_with_sign(kept_marks, "+")]
     marks += [f"@{_one_word(name)}" for name in contexts]
-    marks += [word for word in kept_marks if split_pair(word) and not is_known_pair(word)]
-    yield from (mark for mark in dict.fromkeys(marks) if mark not in names)
+    pairs = [word for word in kept_marks if split_pair(word) and not is_known_pair(word)]
+    yield from (mark for mark in (*dict.fromkeys(marks), *pairs) if mark not in names)
 
 
 def _journal_pairs(task: ExportedTask, kept_marks: list[str]) -> Iterator[str]:

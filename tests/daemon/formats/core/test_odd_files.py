@@ -69,6 +69,15 @@ CASES = [
         ["DTSTART;VALUE=DATE:20261201\r\n", "DURATION:P4D\r\n"],
     ),
     Case(
+        "a start with a length, and another due day",
+        "icalendar",
+        calendar(
+            *todo("SUMMARY:Paint", "DTSTART;VALUE=DATE:20261201", "DUE;VALUE=DATE:20261203", "DURATION:P4D")
+        ),
+        [("Paint; due 2026-12-03; note: DTSTART;VALUE=DATE:20261201 DUE;VALUE=DATE:20261203 DURATION:P4D")],
+        ["DTSTART;VALUE=DATE:20261201\r\nDUE;VALUE=DATE:20261203\r\nDURATION:P4D\r\n"],
+    ),
+    Case(
         "a due time that the clocks skip",
         "icalendar",
         calendar(*todo("SUMMARY:Call", "DUE;TZID=Europe/Berlin:20270328T023000")),
@@ -182,9 +191,9 @@ CASES = [
     Case(
         "control characters in words and marks",
         "todotxt",
-        "a\x07b @c k:\x02v\n",
-        ["a\x07b; label c; note: k:\x02v"],
-        ["ab @c k:v\n"],
+        "a\x07b @c k:\x02v\ntwice x:1 x:1\n",
+        ["a\x07b; label c; note: k:\x02v", "twice; note: x:1 x:1"],
+        ["ab @c k:v\ntwice x:1 x:1\n"],
     ),
     Case(
         "keys of other programs, one in capitals, and no end of the last line",
