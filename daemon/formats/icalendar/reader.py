@@ -77,7 +77,7 @@ _PLACED_PARAMS: Final = {
     "RELATED-TO": {"RELTYPE"},
 }
 
-_ALARM = sentence("ical-alarm", "only alarms of to-dos are kept")
+_ALARM = sentence("ical-alarm", "only alarms of to-dos are kept, if each of their lines is a property")
 _UNKNOWN_ZONE = sentence(
     "ical-unknown-zone", "a time zone that is not known here: a time in it is taken as your clock shows it"
 )
