@@ -7,9 +7,10 @@ import asyncio
 import shutil
 import socket
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,11 @@ from tests.support.patience import LIMIT_S
 
 SECRET = "placet:s3cret-of-the-test"
 PATIENT = NatsTimes(task_s=LIMIT_S, answer_s=2.0, news_s=LIMIT_S, retry_s=0.05)
+STARTS_MAX = 5
+
+
+class PortTaken(Exception):
+    """Somebody else listens on a port that was free a moment ago."""
 
 
 @dataclass
@@ -41,7 +47,10 @@ class NatsServer:
         async with asyncio.timeout(LIMIT_S):
             while True:
                 assert self.process is not None
-                assert self.process.poll() is None, (self.folder / "log").read_text()
+                if self.process.poll() is not None:
+                    written = (self.folder / "log").read_text()
+                    assert "address already in use" in written, written
+                    raise PortTaken
                 try:
                     _, writer = await asyncio.open_connection("127.0.0.1", self.port)
                 except OSError:
@@ -128,6 +137,36 @@ async def nats_in(
     query: str = "",
 ) -> AsyncIterator[RunningNats]:
     """Run a cluster; `more` goes into the configuration of each server."""
+    running = await _started(
+        partial(_servers, folder, count=count, more=more, authorization=authorization),
+        scheme,
+        query or (f"?replicas={count}" if count > 1 else ""),
+    )
+    try:
+        yield running
+    finally:
+        for carrier in running.carriers:
+            await carrier.close()
+        for server in running.servers:
+            await server.kill()
+
+
+async def _started(make: Callable[[], list[NatsServer]], scheme: str, query: str) -> RunningNats:
+    """Start servers, and others on other ports if somebody took one of theirs before they did."""
+    for _ in range(STARTS_MAX):
+        servers = make()
+        try:
+            for server in servers:
+                await server.start()
+        except PortTaken:
+            for server in servers:
+                await server.kill()
+        else:
+            return RunningNats(servers, scheme, query)
+    raise AssertionError(f"a port was taken in each of {STARTS_MAX} starts")
+
+
+def _servers(folder: Path, *, count: int, more: str, authorization: str) -> list[NatsServer]:
     ports = _free_ports(3 * count)
     clients, routes, healths = ports[:count], ports[count : 2 * count], ports[2 * count :]
     user, _, password = SECRET.partition(":")
@@ -143,16 +182,7 @@ async def nats_in(
             others = ", ".join(f'"nats://127.0.0.1:{other}"' for other in routes if other != route)
             config += f'cluster {{ name: "c", host: "127.0.0.1", port: {route}, routes: [{others}] }}\n'
         servers.append(NatsServer(folder / str(number), port, health, config))
-    running = RunningNats(servers, scheme, query or (f"?replicas={count}" if count > 1 else ""))
-    try:
-        for server in servers:
-            await server.start()
-        yield running
-    finally:
-        for carrier in running.carriers:
-            await carrier.close()
-        for server in servers:
-            await server.kill()
+    return servers
 
 
 def _free_ports(count: int) -> list[int]:
