@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from daemon.dates import durations, grammar
 from daemon.dates.captured_line import CapturedLine, read_line
 from daemon.journal.tasks import NewTask, TaskEdit
+from daemon.task_fields import TASK_FIELDS, FieldType
 
 
 class HumanInput:
@@ -44,18 +45,21 @@ class HumanInput:
         return read_line(line, self.today(), self._language)
 
     def read_new_task(self, new: NewTask) -> NewTask:
-        """Return the task to add with its day and its length read."""
-        due = None if new.due is None else self.due_day(new.due)
-        minutes = new.estimate_minutes
-        return replace(
-            new,
-            due=due,
-            estimate_minutes=durations.parse_minutes(minutes) if isinstance(minutes, str) else minutes,
-        )
+        """Return the task to add with its days and its length read."""
+        return replace(new, **self._read_words(new))
 
     def read_task_edit(self, change: TaskEdit) -> TaskEdit:
-        """Return the change with its day and its length read."""
-        due = self.due_day(change.due) if isinstance(change.due, str) else change.due
-        minutes = change.estimate_minutes
-        estimate = durations.parse_minutes(minutes) if isinstance(minutes, str) else minutes
-        return replace(change, due=due, estimate_minutes=estimate)
+        """Return the change with its days and its length read."""
+        return replace(change, **self._read_words(change))
+
+    def _read_words(self, typed: NewTask | TaskEdit) -> dict[str, str | int | None]:
+        """Return the fields that people fill in their own words, as far as they did."""
+        readers: dict[FieldType, Callable[[str], str | int | None]] = {
+            "day": self.due_day,
+            "minutes": durations.parse_minutes,
+        }
+        return {
+            field.name: readers[field.type](words)
+            for field in TASK_FIELDS
+            if field.type in readers and isinstance(words := getattr(typed, field.name), str)
+        }

@@ -37,6 +37,7 @@ from daemon.journal.views.presenter import JournalPresenter
 from daemon.journal.views.structures import Task
 from daemon.journal.views.task_lines import PAGE_MAX, task_states_page
 from daemon.refusal import RefusalCode, Refused, usage_error
+from daemon.task_fields import TASK_FIELDS, FieldType
 from store.fold.entity import Entity
 from store.fold.entity_state import DELETED, load_state
 from store.fold.list_columns import ListOrder
@@ -127,16 +128,8 @@ def list_tasks(
 def add(tx: Transaction, new: NewTask) -> Task:
     """Make a task."""
     labels, categories = NameRegistry(tx, "label"), NameRegistry(tx, "category")
-    edit = TaskEdit(
-        title=new.title,
-        status=new.status,
-        reason=new.reason,
-        priority=new.priority,
-        due=UNSET if new.due is None else new.due,
-        estimate_minutes=UNSET if new.estimate_minutes is None else new.estimate_minutes,
-        language=UNSET if new.language is None else new.language,
-        category=UNSET if new.category is None else new.category,
-    )
+    given = {field.name: getattr(new, field.name) for field in TASK_FIELDS if field.name != "labels"}
+    edit = TaskEdit(**{name: value for name, value in given.items() if value is not None})
     fields = _plain_fields(edit)
     fields |= _status_fields(edit, None)
     fields |= _category_field(edit, categories)
@@ -232,20 +225,21 @@ def restore_child(tx: Transaction, child: Entity, task: Entity | None) -> None:
 
 # -- fields -------------------------------------------------------------------------------------------
 
-_CHECKS: Mapping[str, Any] = {
+_CHECKS: Mapping[FieldType, Any] = {
     "title": validation.checked_title,
     "priority": validation.checked_priority,
-    "due": validation.checked_due_day,
-    "estimate_minutes": validation.checked_estimate,
+    "day": validation.checked_due_day,
+    "minutes": validation.checked_estimate,
     "language": validation.checked_language,
 }
+"""How a value is checked that says all by itself; status, reason and names need more than that."""
 
 
 def _plain_fields(change: TaskEdit) -> dict[str, Value]:
-    fields = {name: getattr(change, name) for name in _CHECKS}
+    fields = [(field, getattr(change, field.name)) for field in TASK_FIELDS if field.type in _CHECKS]
     return {
-        name: None if value is None else _CHECKS[name](value)
-        for name, value in fields.items()
+        field.name: None if value is None else _CHECKS[field.type](value)
+        for field, value in fields
         if value is not UNSET
     }
 

@@ -4,7 +4,7 @@ Never shows anything of another task but the state and report of linked ones.
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import tzinfo
 
 from daemon.agents.context.local_time import parse_local
@@ -22,8 +22,8 @@ from daemon.agents.tools.model_interface import (
     TaskView,
 )
 from daemon.agents.tools.table import ASSIGN_TASK_LABEL
+from daemon.journal.fields.plain_values import PLAIN_FIELDS, plain_values
 from daemon.journal.fields.provenance import author_name, written_ms
-from daemon.journal.fields.validation import PRIORITY_DEFAULT
 from daemon.journal.references import names
 from daemon.journal.views import task_graph
 from daemon.journal.views.presenter import minutes_spent
@@ -35,19 +35,15 @@ from syncproto.ids import EntityId, id_to_text
 _TYPED = "note"
 _SOURCE_CHARS_MAX = 40
 _TIMES_MAX = 1000
+_SEEN_NAMES = {field.name for field in fields(TaskView)}
+_SEEN_FIELDS = tuple(field for field in PLAIN_FIELDS if field.name in _SEEN_NAMES)
 
 
 def view_of_task(snapshot: Snapshot, task: Entity) -> TaskView:
     """Return a task with its items; if there are very many, those that are not archived come first."""
-    estimate = task.value("estimate_minutes")
     return TaskView(
         id=id_to_text(task.id),
-        title=task.text("title"),
-        status=task.text("status") or "OPEN",
-        priority=task.text("priority") or PRIORITY_DEFAULT,
-        estimate_minutes=estimate if isinstance(estimate, int) else None,
-        due=task.text("due") or None,
-        language=task.text("language") or None,
+        **plain_values(task.value, _SEEN_FIELDS),
         items=_items(snapshot, task.id),
         status_reason=task.text("reason"),
         category=_category_name(snapshot, task),

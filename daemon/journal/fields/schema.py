@@ -6,13 +6,11 @@ Never refuses what it does not know: a newer version wrote it, and it is shown a
 from collections.abc import Set as AbstractSet
 from typing import Final
 
+from daemon.task_fields import TASK_FIELDS
 from store.fold.entity_state import DELETED
 
 FIELDS_BY_KIND: Final[dict[str, frozenset[str]]] = {
-    "task": frozenset(
-        {"title", "status", "reason", "priority", "estimate_minutes", "due", "language", "category_id"}
-        | {"label_ids"}
-    ),
+    "task": frozenset(field.kept_as or field.name for field in TASK_FIELDS),
     "checklist": frozenset({"task_id", "title", "position"}),
     "checklist_item": frozenset({"checklist_id", "title", "is_checked", "is_archived", "position"}),
     "entry": frozenset({"task_id", "text", "source", "happened_at", "position"}),

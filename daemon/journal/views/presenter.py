@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from daemon.journal.fields.colors import stored_color
 from daemon.journal.fields.imported_provenance import original_n
 from daemon.journal.fields.placement import sorted_by_position
+from daemon.journal.fields.plain_values import plain_values
 from daemon.journal.fields.provenance import as_proposed, author_name, written_at_iso, written_ms
 from daemon.journal.fields.time_spans import MINUTE_MS, covered_ms, kept_moment_ms, span_ms
-from daemon.journal.fields.validation import PRIORITY_DEFAULT
 from daemon.journal.references import names
 from daemon.journal.views import value_origins
 from daemon.journal.views.conflict_versions import ConflictPresenter
@@ -73,13 +73,7 @@ class JournalPresenter:
         ]
         return Task(
             id=id_to_text(task.id),
-            title=task.text("title"),
-            status=task.text("status") or "OPEN",
-            reason=task.text("reason") or None,
-            priority=task.text("priority") or PRIORITY_DEFAULT,
-            estimate_minutes=_number(task.value("estimate_minutes")),
-            due=task.text("due") or None,
-            language=task.text("language") or None,
+            **plain_values(task.value),
             labels=sorted(labels, key=str.casefold),
             label_colors={name: color for name, color in labels.items() if color},
             category=self.names.categories.get(names.category_id_of(task) or EntityId(b"")),
@@ -174,12 +168,13 @@ class JournalPresenter:
         if report is None:
             return None
         progress = _progress(items)
+        values = plain_values(task.value)
         facts = {
-            "title": task.text("title"),
-            "status": task.text("status") or "OPEN",
-            "priority": task.text("priority") or PRIORITY_DEFAULT,
-            "estimate": _number(task.value("estimate_minutes")),
-            "due": task.text("due") or None,
+            "title": values["title"],
+            "status": values["status"],
+            "priority": values["priority"],
+            "estimate": values["estimate_minutes"],
+            "due": values["due"],
             "checklistProgress": {"total": progress.total, "completed": progress.completed},
         }
         ticks = [(item.text("title"), item.value("is_checked") is True) for item in _kept_items(items)]
@@ -308,10 +303,6 @@ def _kept_items(items: list[Entity]) -> list[Entity]:
 def _progress(items: list[Entity]) -> Progress:
     kept_items = _kept_items(items)
     return Progress(sum(item.value("is_checked") is True for item in kept_items), len(kept_items))
-
-
-def _number(value: object) -> int | None:
-    return value if type(value) is int else None
 
 
 def _updated_at(entity: Entity) -> str | None:

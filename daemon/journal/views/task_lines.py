@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from daemon.journal.fields.colors import stored_color
-from daemon.journal.fields.validation import PRIORITY_DEFAULT
+from daemon.journal.fields.plain_values import PLAIN_FIELDS, plain_values
 from daemon.journal.references import entities
 from daemon.journal.references.names import shown_name
 from daemon.journal.references.task_filters import ResolvedFilter
@@ -39,6 +39,9 @@ class TaskLine(Struct, frozen=True):
     category: str | None
     checklist_progress: Progress
     removed: bool = False
+
+
+_LINE_FIELDS = tuple(field for field in PLAIN_FIELDS if field.name in TaskLine.__struct_fields__)
 
 
 def task_lines_page(
@@ -142,22 +145,17 @@ def _progress(snapshot: Snapshot, tasks: list[EntityId]) -> tuple[dict[EntityId,
 def _line(
     task: EntityId, values: dict[str, Any], tags: dict[str, Entity], progress: Progress, removed: bool
 ) -> TaskLine:
-    estimate = values.get("estimate_minutes")
     labels = [tags[label_id] for label_id in _labels(values) if label_id in tags]
     category = values.get(CATEGORY_FIELD)
     category_entity = tags.get(id_to_text(category)) if isinstance(category, bytes) else None
     return TaskLine(
-        id_to_text(task),
-        _text(values, "title") or "",
-        _text(values, "status") or "OPEN",
-        _text(values, "priority") or PRIORITY_DEFAULT,
-        _text(values, "due"),
-        estimate if type(estimate) is int else None,
-        sorted({shown_name(label) for label in labels}, key=str.casefold),
-        {shown_name(label): color for label in labels if (color := stored_color(label))},
-        None if category_entity is None else shown_name(category_entity),
-        progress,
-        removed,
+        id=id_to_text(task),
+        **plain_values(values.get, _LINE_FIELDS),
+        labels=sorted({shown_name(label) for label in labels}, key=str.casefold),
+        label_colors={shown_name(label): color for label in labels if (color := stored_color(label))},
+        category=None if category_entity is None else shown_name(category_entity),
+        checklist_progress=progress,
+        removed=removed,
     )
 
 
@@ -165,8 +163,3 @@ def _labels(values: dict[str, Any]) -> list[str]:
     return [
         name[len(LABEL_FIELD_PREFIX) :] for name, value in values.items() if value is True and "/" in name
     ]
-
-
-def _text(values: dict[str, Any], field: str) -> str | None:
-    value = values.get(field)
-    return value if isinstance(value, str) and value else None
