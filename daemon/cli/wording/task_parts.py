@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from daemon.cli.terminal.text import escape
 from daemon.cli.translation import _, gettext_noop
-from daemon.cli.wording.dates import duration_words, parse_time_s, relative_time
-from daemon.cli.wording.values import author_words
+from daemon.cli.wording.dates import due_words, duration_words, parse_time_s, relative_time
+from daemon.cli.wording.values import author_words, value_words
 
 if TYPE_CHECKING:
     from daemon.cli.api.shapes import ChecklistItemJson, LinkJson, TaskJson, TimeRecordJson
+    from daemon.task_fields import TaskField
 
 _TOLD_TO_S: Final = 1
 """The daemon tells its time in whole seconds, rounded down."""
@@ -56,6 +57,18 @@ def length_words(record: TimeRecordJson, now_s: float | None) -> str:
     if began_s is None or now_s is None:
         return ""
     return duration_words(max(int(now_s - began_s + _TOLD_TO_S), 0) // 60)
+
+
+def fact_words(field: TaskField, value: object, now_s: float | None) -> str:
+    """Say the value of a field of a task in a line of facts: "due Friday"; nothing for no value."""
+    if value is None or value == "":
+        return ""
+    match field.type:
+        case "day":
+            return _(field.fact).format(day=due_words(value, now_s)[0])
+        case "minutes":
+            return _(field.fact).format(length=duration_words(value))
+    return _(field.fact).format(value=value_words(value, field.name))
 
 
 def spent_words(task: TaskJson) -> str:

@@ -5,8 +5,11 @@ Never hides a value that it does not know: a newer version wrote it, and it is s
 
 from __future__ import annotations
 
+from typing import Final
+
 from daemon.cli.terminal.text import escape
 from daemon.cli.translation import pgettext, pgettext_noop
+from daemon.task_fields import TASK_FIELDS
 
 pgettext_noop("task", "open", "groomed", "in progress", "blocked", "on hold", "done", "rejected", "removed")
 pgettext_noop(
@@ -77,17 +80,8 @@ pgettext_noop("ruling", "immediate", "deferred", "denied")
 pgettext_noop("author", "you", "agent", "system", "someone")
 pgettext_noop(
     "field",
-    "title",
-    "status",
-    "reason",
-    "priority",
-    "estimate",
-    "due",
     "due date",
     "minutes",
-    "language",
-    "category",
-    "label",
     "task",
     "checklist",
     "position",
@@ -138,6 +132,10 @@ pgettext_noop(
     "observations",
 )
 
+_WORDS_OF_TASKS: Final = {
+    field.kept_as or field.name: field.word for field in TASK_FIELDS if field.type != "names"
+}
+
 
 def task_status(status: object) -> str:
     """Say the status of a task: "in progress"."""
@@ -186,7 +184,10 @@ def author_name(by: object) -> str:
 
 def field_name(name: object) -> str:
     """Say a field's name: `is_checked` is "checked", `estimate_minutes` is "estimate"."""
-    return _word("field", escape(name).removeprefix("is_").removesuffix("_minutes").removesuffix("_id"))
+    word = _WORDS_OF_TASKS.get(str(name))
+    return _word(
+        "field", word or escape(name).removeprefix("is_").removesuffix("_minutes").removesuffix("_id")
+    )
 
 
 def _word(what: str, value: str) -> str:

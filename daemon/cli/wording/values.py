@@ -11,6 +11,7 @@ from daemon.cli.terminal.text import escape, truncate
 from daemon.cli.translation import _, pgettext, pgettext_noop
 from daemon.cli.wording import terms
 from daemon.cli.wording.dates import due_words, duration_words
+from daemon.task_fields import TASK_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -44,6 +45,7 @@ _NAMED: Final[Mapping[str, Callable[[object], str]]] = {
     "verdict": terms.proposal_status,
     "source": source_word,
 }
+_LENGTHS: Final = frozenset(field.name for field in TASK_FIELDS if field.type == "minutes")
 _SOON_DAYS: Final = 2
 _VALUE_WIDTH_MAX: Final = 200
 
@@ -68,7 +70,7 @@ def value_words(value: object, field: str = "") -> str:
         return _("yes") if value else _("no")
     if field in _NAMED:
         return _NAMED[field](value)
-    if field == "estimate_minutes":
+    if field in _LENGTHS:
         return duration_words(value)
     if isinstance(value, list):
         return ", ".join(value_words(element) for element in value) or _("nothing")

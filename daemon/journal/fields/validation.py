@@ -7,11 +7,12 @@ import re
 from datetime import UTC, date, datetime
 from typing import Final
 
+from daemon import task_fields
 from daemon.refusal import one_of, usage_error
 from store.fold import list_columns
 from store.sentence import Sentence, sentence
 
-STATUSES: Final = ("OPEN", "GROOMED", "IN PROGRESS", "BLOCKED", "ON HOLD", "DONE", "REJECTED")
+STATUSES: Final = task_fields.STATUSES
 PLAIN_STATUS: Final = "OPEN"
 CLOSED: Final = list_columns.CLOSED_STATUSES
 NEEDS_REASON: Final = frozenset({"BLOCKED", "ON HOLD"})

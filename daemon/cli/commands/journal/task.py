@@ -20,7 +20,7 @@ from daemon.cli.views.journal.origins import origin_lines, origin_rows
 from daemon.cli.views.journal.tasks import task_line, task_list, task_page, task_row, task_rows
 from daemon.cli.wording.dates import full_day_words
 from daemon.cli.wording.short_ids import SHORT_ID_CHARS_MIN
-from daemon.cli.wording.values import STATUS_STYLES
+from daemon.task_fields import TASK_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -34,36 +34,26 @@ _ID_DIGITS = "0123456789abcdef"
 
 
 def _value_options(run: Callable[..., object]) -> Callable[..., object]:
-    for option in reversed(
-        (
-            click.option("--status", metavar="STATUS", help=", ".join(STATUS_STYLES) + "."),
-            click.option("--reason", metavar="TEXT", help="Why; BLOCKED and ON HOLD need one."),
-            click.option("--priority", metavar="P", help="P0 (now) to P3 (some day)."),
-            click.option("--due", metavar="DATE", help="friday, in 2 weeks, 15 March, YYYY-MM-DD."),
-            click.option("--estimate", metavar="TIME", help="How long it takes: 90, 2h, 1h30."),
-            click.option(
-                "--label", "labels", multiple=True, metavar="NAME", help="A label; may be given again."
-            ),
-            click.option("--category", metavar="NAME", help="A category."),
-            click.option("--language", metavar="CODE", help="The language it is written in, such as de."),
-        )
-    ):
-        run = option(run)
+    for field in reversed(TASK_FIELDS):
+        if field.option is not None:
+            flag, metavar, words = field.option
+            declared = click.option(
+                flag, field.name, multiple=field.type == "names", metavar=metavar, help=words
+            )
+            run = declared(run)
     return run
 
 
 def _values(fields: dict[str, Any]) -> dict[str, Any]:
     """Convert the options into a request: absent ones are left out, `none` becomes null."""
     values = {key: value for key, value in fields.items() if value is not None and value != ()}
-    if "estimate" in values:
-        values["estimate_minutes"] = values.pop("estimate")
     if "remove_labels" in values:
         values["remove_labels"] = list(values["remove_labels"])
     if "labels" in values:
         values["labels"] = [label for label in values["labels"] if label != _NOTHING]
-    for key in ("status", "priority"):
-        if key in values:
-            values[key] = values[key].upper()
+    for field in TASK_FIELDS:
+        if field.type in ("status", "priority") and field.name in values:
+            values[field.name] = values[field.name].upper()
     return {key: None if value == _NOTHING else value for key, value in values.items()}
 
 

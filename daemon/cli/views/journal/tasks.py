@@ -19,7 +19,7 @@ from daemon.cli.views.journal.origins import foreign_lines, unknown_lines
 from daemon.cli.views.journal.times import time_lines
 from daemon.cli.wording.agents import report_fields, report_list, report_list_words
 from daemon.cli.wording.short_ids import short_ids_of
-from daemon.cli.wording.task_parts import spent_words, tick_words
+from daemon.cli.wording.task_parts import fact_words, spent_words, tick_words
 from daemon.cli.wording.values import (
     PRIORITY_STYLES,
     STATUS_STYLES,
@@ -29,6 +29,7 @@ from daemon.cli.wording.values import (
     styled_due,
     with_colon,
 )
+from daemon.task_fields import TASK_FIELDS, TaskField
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -194,17 +195,22 @@ def _left_out_lines(task: TaskJson, short: str, width: int, display: Display) ->
 
 def _facts(task: TaskJson, short: str, display: Display) -> str:
     status, priority = str(task.get("status") or ""), str(task.get("priority") or "")
-    due, due_styles = styled_due(task.get("due"), display)
     facts = [
         display.paint(short, "cyan"),
         display.paint(status_word(status), *STATUS_STYLES.get(status, ())),
         display.paint(escape(priority), *PRIORITY_STYLES.get(priority, ())),
-        display.paint(_("due {day}").format(day=due), *due_styles) if due else "",
+        *(_fact(field, task, display) for field in TASK_FIELDS if field.fact),
         spent_words(task),
         escape(task.get("category") or ""),
         *label_words(task, display),
     ]
     return f" {display.symbol('·')} ".join(fact for fact in facts if fact)
+
+
+def _fact(field: TaskField, task: TaskJson, display: Display) -> str:
+    words = fact_words(field, task.get(field.name), display.now_s)
+    styles = styled_due(task.get(field.name), display)[1] if field.late else ()
+    return display.paint(words, *styles) if words else ""
 
 
 def checklist_lines(
