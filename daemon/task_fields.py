@@ -22,12 +22,25 @@ class Option(NamedTuple):
     help: str
 
 
+class FormField(NamedTuple):
+    """A field in the forms of the page: the words beside it, and its place among the others.
+
+    `label` names it where what was typed is given back; "" for what is chosen, not typed.
+    """
+
+    place: int
+    asked: str
+    label: str = ""
+    is_on_new: bool = False
+
+
 class TaskField(NamedTuple):
     """A field of a task: what it is called in the API, what it holds, and where else it stands.
 
     `word` is what it is called in the log. `kept_as` is what the journal calls it, if that is not its name.
     `fact` says a value in a line of facts, `late` says a day that has passed if that matters; without a fact,
-    what is said of the value depends on more than the value.
+    what is said of the value depends on more than the value. `form` is None for what no form of
+    the page edits. `prompt` is what an agent's prompt calls it, beside the fields that it always has.
     """
 
     name: str
@@ -37,10 +50,14 @@ class TaskField(NamedTuple):
     option: Option | None = None
     fact: str = ""
     late: str = ""
+    form: FormField | None = None
+    prompt: str = ""
 
 
 TASK_FIELDS: Final = (
-    TaskField("title", "title", word="title"),
+    TaskField(
+        "title", "title", word="title", form=FormField(1, asked="Title", label="Title", is_on_new=True)
+    ),
     TaskField(
         "status",
         "status",
@@ -58,6 +75,7 @@ TASK_FIELDS: Final = (
         "priority",
         word="priority",
         option=Option("--priority", "P", help="P0 (now) to P3 (some day)."),
+        form=FormField(4, asked="Priority"),
     ),
     TaskField(
         "due",
@@ -66,12 +84,14 @@ TASK_FIELDS: Final = (
         option=Option("--due", "DATE", help="friday, in 2 weeks, 15 March, YYYY-MM-DD."),
         fact="due {day}",
         late="overdue: {day}",
+        form=FormField(2, asked="Due, such as tomorrow, friday or 2026-12-24", label="Due", is_on_new=True),
     ),
     TaskField(
         "estimate_minutes",
         "minutes",
         word="estimate",
         option=Option("--estimate", "TIME", help="How long it takes: 90, 2h, 1h30."),
+        form=FormField(3, asked="How long it takes, such as 45 min or 2 h", label="Length", is_on_new=True),
     ),
     TaskField(
         "labels",
@@ -79,6 +99,7 @@ TASK_FIELDS: Final = (
         word="label",
         kept_as="label_ids",
         option=Option("--label", "NAME", help="A label; may be given again."),
+        form=FormField(6, asked="Labels, one on each line", label="Labels"),
     ),
     TaskField(
         "category",
@@ -86,6 +107,7 @@ TASK_FIELDS: Final = (
         word="category",
         kept_as="category_id",
         option=Option("--category", "NAME", help="A category."),
+        form=FormField(5, asked="Category", label="Category"),
     ),
     TaskField(
         "language",
@@ -96,3 +118,13 @@ TASK_FIELDS: Final = (
 )
 
 DAY_FIELDS: Final = tuple(field for field in TASK_FIELDS if field.type == "day")
+
+
+def form_fields(*, is_new: bool) -> dict[TaskField, FormField]:
+    """Return the fields in a form of the page, in its order: that of a new task, or that of any."""
+    in_forms = {field: field.form for field in TASK_FIELDS if field.form is not None}
+    return {
+        field: form
+        for field, form in sorted(in_forms.items(), key=lambda pair: pair[1].place)
+        if form.is_on_new or not is_new
+    }

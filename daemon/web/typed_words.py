@@ -10,6 +10,7 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from daemon.cli.translation import _
+from daemon.task_fields import form_fields
 from daemon.web.card.argument_words import argument_name
 
 _ARGUMENT: Final = re.compile(r"arg\.([A-Za-z]{1,40})")
@@ -46,11 +47,7 @@ def _labels() -> dict[str, str]:
     return {
         "line": _("New task"),
         "note": _("New note"),
-        "title": _("Title"),
-        "due": _("Due"),
-        "estimate_minutes": _("Length"),
-        "category": _("Category"),
-        "labels": _("Labels"),
+        **{field.name: _(form.label) for field, form in form_fields(is_new=False).items() if form.label},
         "reason": _("Why"),
         "name": _("Name"),
         "exact": _("Arguments that must be exactly so, as JSON"),

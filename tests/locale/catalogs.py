@@ -31,7 +31,7 @@ TRANSLATED: Final = tuple(text for text in LANGUAGES if text != DEFAULT_LANGUAGE
 
 MODULES: Final = (ROOT / "placet.py", ROOT / "daemon" / "task_fields.py", *sorted(SOURCE.rglob("*.py")))
 """All that the command line consists of, with the rows that it and the page read."""
-_WORDS_OF_ROWS: Final = {"word": "field", "fact": None, "late": None}
+_WORDS_OF_ROWS: Final = {"word": "field", "fact": None, "late": None, "asked": None, "label": None}
 """What a row says of a field of a task, and of what each is said."""
 
 PAGE: Final = ROOT / "daemon" / "web"
@@ -171,7 +171,11 @@ def _in_call(call: ast.Call) -> Iterator[Found]:
         value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
         if keyword.arg in ("help", "epilog") and isinstance(value, str):
             yield Found(cleandoc(value))
-        if _name(call) == "TaskField" and keyword.arg in _WORDS_OF_ROWS and isinstance(value, str):
+        if (
+            _name(call) in ("TaskField", "FormField")
+            and keyword.arg in _WORDS_OF_ROWS
+            and isinstance(value, str)
+        ):
             yield Found(value, _WORDS_OF_ROWS[keyword.arg])
 
 

@@ -6,14 +6,17 @@ Never adds stretches up: if they overlap, only the daemon knows their total.
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from daemon.cli.terminal.text import escape
 from daemon.cli.translation import _, gettext_noop
 from daemon.cli.wording.dates import due_words, duration_words, parse_time_s, relative_time
 from daemon.cli.wording.values import author_words, value_words
+from daemon.task_fields import DAY_FIELDS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from daemon.cli.api.shapes import ChecklistItemJson, LinkJson, TaskJson, TimeRecordJson
     from daemon.task_fields import TaskField
 
@@ -69,6 +72,25 @@ def fact_words(field: TaskField, value: object, now_s: float | None) -> str:
         case "minutes":
             return _(field.fact).format(length=duration_words(value))
     return _(field.fact).format(value=value_words(value, field.name))
+
+
+class DayFacts(NamedTuple):
+    """The days of a task in words: one that has passed and should not have, "" for none, and the others."""
+
+    late: str
+    facts: list[str]
+
+
+def day_facts(value_of: Callable[[str], object], now_s: float | None, *, is_over: bool = False) -> DayFacts:
+    """Say the days of a task; of one that `is_over` none is late."""
+    late, facts = "", list[str]()
+    for field in DAY_FIELDS:
+        words, days = due_words(value_of(field.name), now_s)
+        if field.late and days is not None and days < 0 and not is_over:
+            late = late or _(field.late).format(day=words)
+        elif words:
+            facts.append(_(field.fact).format(day=words))
+    return DayFacts(late, facts)
 
 
 def spent_words(task: TaskJson) -> str:

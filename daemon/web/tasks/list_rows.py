@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from daemon.agents.tools.agent_record import Agent
 from daemon.cli.translation import _, ngettext
 from daemon.cli.wording import terms
-from daemon.cli.wording.dates import due_words, duration_words
+from daemon.cli.wording.dates import duration_words
+from daemon.cli.wording.task_parts import day_facts
 from daemon.journal.fields.validation import PLAIN_STATUS, PRIORITY_DEFAULT
 from daemon.journal.views.task_lines import TaskLine
 from syncproto.ids import id_to_text
@@ -35,11 +36,10 @@ class TaskRow:
 
 def row_of_line(line: TaskLine, agent: Agent | None, waiting_count: int, now_s: float) -> TaskRow:
     """Return a line of the list in words."""
-    due, days = due_words(line.due, now_s)
-    is_late = days is not None and days < 0
+    days = day_facts(lambda name: getattr(line, name), now_s)
     progress = line.checklist_progress
     facts = [
-        _("due {day}").format(day=due) if due and not is_late else "",
+        *days.facts,
         line.priority if line.priority != PRIORITY_DEFAULT else "",
         duration_words(line.estimate_minutes) if line.estimate_minutes else "",
         f"{progress.completed}/{progress.total}" if progress.total else "",
@@ -50,7 +50,7 @@ def row_of_line(line: TaskLine, agent: Agent | None, waiting_count: int, now_s: 
         id=line.id,
         title=line.title,
         status=terms.task_status(line.status) if line.status != PLAIN_STATUS else "",
-        late=_("overdue: {day}").format(day=due) if is_late else "",
+        late=days.late,
         facts=[fact for fact in facts if fact],
         labels=line.labels,
         waiting=waiting.format(count=waiting_count) if waiting_count else "",

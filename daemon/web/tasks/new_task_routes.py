@@ -6,7 +6,7 @@ Never changes anything on a GET. A form that is refused is shown again with what
 from collections.abc import Callable
 from dataclasses import replace
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 
 from aiohttp import web
 from multidict import MultiDictProxy
@@ -20,16 +20,18 @@ from daemon.journal.human_input import HumanInput
 from daemon.journal.tasks import NewTask
 from daemon.journal.views.structures import Task
 from daemon.refusal import Refused
+from daemon.task_fields import form_fields
 from daemon.web.forms import read_form
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, shortfall_words
 from daemon.web.services import PageServices
-from daemon.web.tasks.sent_forms import FormFields, checked_length, faults_of, typed_fields
+from daemon.web.tasks.sent_forms import FormFields, checks_of, faults_of, typed_fields
 from store.transaction import Transaction
 from syncproto.ids import EntityId, id_from_text
 
 PATH: Final = "/tasks/new"
-FIELDS: Final = ("title", "due", "estimate_minutes", "note")
+_ASKED: Final = tuple(field.name for field in form_fields(is_new=True))
+FIELDS: Final = (*_ASKED, "note")
 
 OnNewTask = Callable[[Transaction, EntityId], None]
 
@@ -97,23 +99,14 @@ class _NewTask:
             line = self._typed.captured_line(form["line"])
             due = line.due.isoformat() if line.due is not None else None
             return NewTask(title=line.title, due=due, estimate_minutes=line.minutes)
-        new = NewTask(
-            title=form.get("title", ""),
-            due=form.get("due", "").strip() or None,
-            estimate_minutes=form.get("estimate_minutes", "").strip() or None,
-        )
-        return self._typed.read_new_task(new)
+        typed: dict[str, Any] = {name: words for name in _ASKED if (words := form.get(name, "").strip())}
+        return self._typed.read_new_task(NewTask(**{"title": "", **typed}))
 
     def _faults(self, form: MultiDictProxy[str]) -> dict[str, str]:
         """Return what is wrong at each field."""
-        due, length, note = (form.get(name, "").strip() for name in ("due", "estimate_minutes", "note"))
-        checks: dict[str, Callable[[], object]] = {
-            "title": lambda: validation.checked_title(form.get("title", ""))
-        }
-        if due:
-            checks["due"] = lambda: self._typed.due_day(due)
-        if length:
-            checks["estimate_minutes"] = lambda: checked_length(length, self._typed)
+        note = form.get("note", "").strip()
+        typed = {name: words for name in _ASKED if (words := form.get(name, "").strip())}
+        checks = checks_of({"title": "", **typed}, self._typed)
         if note:
             checks["note"] = lambda: validation.checked_entry_text(note)
         return faults_of(checks)
@@ -128,6 +121,11 @@ class _NewTask:
             room="tasks",
             after=self._services.store.feed_end,
             form=replace(form, values=values),
+            asked=[
+                (field.name, _(words.asked))
+                for field, words in form_fields(is_new=True).items()
+                if field.type != "title"
+            ],
             fault=fault,
         )
 

@@ -3,9 +3,11 @@
 Never writes by itself, and never changes what was typed: a refused form has it again, as it was.
 """
 
+import dataclasses
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -25,12 +27,13 @@ from daemon.journal.human_input import HumanInput
 from daemon.journal.tasks import TaskEdit
 from daemon.journal.views.structures import ClockJson, Task
 from daemon.refusal import Refused
+from daemon.task_fields import FieldType, TaskField, form_fields
 from daemon.web.forms import refuse_form
 from daemon.web.refusals import refusal_words
 from daemon.web.tasks.part_rows import NoteRow
 from store.transaction import Transaction
 
-EDITED: Final = ("title", "due", "estimate_minutes", "priority", "category")
+_EDITED: Final = tuple(form_fields(is_new=False))
 _NUMBER_DIGITS_MAX: Final = 4
 _FIELD_BY_SENTENCE: Final = {"too-many-labels": "labels", "label-for-category": "labels"}
 """At which field a person mends what only the journal can see."""
@@ -45,7 +48,7 @@ class FormFields:
     """What a form shows: its values, and what is wrong, by the field. `is_typed`: it was refused."""
 
     values: Mapping[str, Any]
-    faults: Mapping[str, str] = field(default_factory=dict)
+    faults: Mapping[str, str] = dataclasses.field(default_factory=dict)
     is_typed: bool = False
 
 
@@ -59,7 +62,7 @@ class SentForm:
     name: str
     typed: Form
     write: Write
-    faults: dict[str, str] = field(default_factory=dict)
+    faults: dict[str, str] = dataclasses.field(default_factory=dict)
     place: str = ""
 
     def fault_of(self, refused: Refused) -> str:
@@ -84,16 +87,7 @@ def typed_fields(typed: Form, faults: Mapping[str, str]) -> FormFields:
 
 def forms_of(task: Task, base: str, notes: Iterable[NoteRow], sent: SentForm | None) -> dict[str, FormFields]:
     """Return what the forms of a task show. `sent` is the one that was refused; None for none."""
-    estimate = duration_words(task.estimate_minutes) if task.estimate_minutes else ""
-    labels = "\n".join(map(visible, task.labels))
-    values = {
-        "title": task.title,
-        "due": task.due or "",
-        "estimate_minutes": estimate,
-        "priority": task.priority,
-        "category": task.category or "",
-        "labels": escape(labels),
-    }
+    values = {field.name: _typed_form(field, getattr(task, field.name)) for field in _EDITED}
     shown = {f"shown_{name}": value for name, value in values.items()}
     forms = {
         "edit": FormFields(values | shown | {"base": base}),
@@ -110,6 +104,16 @@ def forms_of(task: Task, base: str, notes: Iterable[NoteRow], sent: SentForm | N
             {**forms[sent.name].values, **sent.fields().values}, sent.faults, is_typed=True
         )
     return forms
+
+
+def _typed_form(field: TaskField, value: Any) -> str:
+    """Return a value as a person would type it into its field."""
+    match field.type:
+        case "minutes":
+            return duration_words(value) if value else ""
+        case "names":
+            return escape("\n".join(map(visible, value)))
+    return value or ""
 
 
 def form_of_note(note: str) -> str:
@@ -199,19 +203,8 @@ def _read_edit(form: Form, human_input: HumanInput) -> SentForm:
     changes = _typed_changes(form)
     labels = _typed_labels(form)
     clock = _clock(form)
-    checks: dict[str, Callable[[Any], Any]] = {
-        "title": validation.checked_title,
-        "due": lambda words: human_input.read_task_edit(TaskEdit(due=words)),
-        "estimate_minutes": lambda words: checked_length(words, human_input),
-        "priority": validation.checked_priority,
-        "category": lambda name: validation.checked_name(name, "category"),
-    }
     faults = faults_of(
-        {
-            name: lambda name=name, words=words: checks[name](words)
-            for name, words in changes.items()
-            if words is not None
-        }
+        checks_of({name: words for name, words in changes.items() if words is not None}, human_input)
         | {
             "labels": lambda: [
                 validation.checked_name(name, "label") for name in labels.get("add_labels", [])
@@ -251,7 +244,23 @@ def faults_of(checks: Mapping[str, Callable[[], object]]) -> dict[str, str]:
     return faults
 
 
-def checked_length(words: str, human_input: HumanInput) -> None:
+def checks_of(typed: Mapping[str, str], human_input: HumanInput) -> dict[str, Callable[[], object]]:
+    """Return what checks each field as a person types it; labels are checked one by one elsewhere."""
+    by_type: dict[FieldType, Callable[[str], object]] = {
+        "title": validation.checked_title,
+        "day": human_input.due_day,
+        "minutes": lambda words: _checked_length(words, human_input),
+        "priority": validation.checked_priority,
+        "name": lambda name: validation.checked_name(name, "category"),
+    }
+    return {
+        field.name: partial(by_type[field.type], typed[field.name])
+        for field in _EDITED
+        if field.name in typed and field.type in by_type
+    }
+
+
+def _checked_length(words: str, human_input: HumanInput) -> None:
     """Check a length as a person types it. Raises Refused."""
     minutes = human_input.read_task_edit(TaskEdit(estimate_minutes=words)).estimate_minutes
     if isinstance(minutes, int):
@@ -261,7 +270,9 @@ def checked_length(words: str, human_input: HumanInput) -> None:
 def _typed_changes(form: Form) -> dict[str, str | None]:
     """Return what a person typed over, by field; an emptied one is None, and what stayed is nobody's edit."""
     shown_and_typed = {
-        name: (form.get(f"shown_{name}", ""), form[name].strip()) for name in EDITED if name in form
+        field.name: (form.get(f"shown_{field.name}", ""), form[field.name].strip())
+        for field in _EDITED
+        if field.name in form and field.type != "names"
     }
     changed = {name: typed for name, (shown, typed) in shown_and_typed.items() if typed != shown.strip()}
     # A title cannot be emptied: the journal refuses that in words.

@@ -15,12 +15,14 @@ from multidict import MultiDict, MultiDictProxy
 from daemon.agents.person import agent_overview, inbox
 from daemon.agents.person.agent_overview import OutlookLookup
 from daemon.agents.person.task_agents import agents_of_tasks
+from daemon.cli.translation import _
 from daemon.cli.wording import terms
 from daemon.journal import conflicts, entries, tasks
 from daemon.journal.fields.validation import PLAIN_STATUS, PRIORITIES, STATUSES
 from daemon.journal.human_input import HumanInput
 from daemon.journal.views.structures import Entry
 from daemon.refusal import Refused
+from daemon.task_fields import form_fields
 from daemon.web.card.item_rows import card_of
 from daemon.web.card.verdict_form import Outcome, decide_form
 from daemon.web.forms import read_form
@@ -132,6 +134,7 @@ class _Tasks:
             after=after,
             task=task,
             forms=forms,
+            edited=[(field, _(words.asked)) for field, words in form_fields(is_new=False).items()],
             to_copy=words_to_copy(sent.typed) if sent is not None and sent.name not in forms else [],
             address=address.text(),
             cards=[card_of(card, now_ms / 1000) for card in cards[:CARDS_MAX]],

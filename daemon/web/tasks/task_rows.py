@@ -9,10 +9,10 @@ from typing import Any, Final, NamedTuple, cast
 import msgspec
 
 from daemon.agents.person.agent_overview import AgentDetails
-from daemon.cli.translation import _, ngettext
+from daemon.cli.translation import ngettext
 from daemon.cli.wording import terms
-from daemon.cli.wording.dates import due_words, duration_words, relative_time
-from daemon.cli.wording.task_parts import spent_words
+from daemon.cli.wording.dates import duration_words, relative_time
+from daemon.cli.wording.task_parts import day_facts, spent_words
 from daemon.journal.fields.validation import CLOSED, PRIORITY_DEFAULT
 from daemon.journal.views.structures import Conflict, Entry, Task
 from daemon.web.card.agent_line import AgentLine, agent_line
@@ -86,8 +86,7 @@ class TaskPage:
 def page_of_task(shown: ShownTask, now_s: float, *, with_all_notes: bool) -> TaskPage:
     """Return one task in words."""
     task, agent, disputes, named = shown
-    due, days = due_words(task.due, now_s)
-    is_late = days is not None and days < 0 and task.status not in CLOSED
+    days = day_facts(lambda name: getattr(task, name), now_s, is_over=task.status in CLOSED)
     notes = task.entries if with_all_notes else task.entries[-NOTES_SHOWN:]
     is_apart = named is not None and named.id not in {entry.id for entry in notes}
     return TaskPage(
@@ -98,8 +97,8 @@ def page_of_task(shown: ShownTask, now_s: float, *, with_all_notes: bool) -> Tas
         is_closed=task.status in CLOSED,
         status_tone=STATUS_TONES.get(task.status, ""),
         reason=task.reason or "",
-        late=_("overdue: {day}").format(day=due) if is_late else "",
-        facts=_facts(task, "" if is_late else due),
+        late=days.late,
+        facts=_facts(task, days.facts),
         labels=task.labels,
         updated=relative_time(task.updated_at, now_s) if task.updated_at else "",
         agent=agent_line(agent, now_s) if agent is not None else None,
@@ -119,9 +118,9 @@ def page_of_task(shown: ShownTask, now_s: float, *, with_all_notes: bool) -> Tas
     )
 
 
-def _facts(task: Task, due: str) -> list[str]:
+def _facts(task: Task, days: list[str]) -> list[str]:
     facts = [
-        _("due {day}").format(day=due) if due else "",
+        *days,
         spent_words(cast(Any, msgspec.to_builtins(task))),
         task.priority if task.priority != PRIORITY_DEFAULT else "",
         task.category or "",
