@@ -37,13 +37,16 @@ _SOURCE_CHARS_MAX = 40
 _TIMES_MAX = 1000
 _SEEN_NAMES = {field.name for field in fields(TaskView)}
 _SEEN_FIELDS = tuple(field for field in PLAIN_FIELDS if field.name in _SEEN_NAMES)
+_FURTHER_FIELDS = tuple(field for field in PLAIN_FIELDS if field.prompt)
 
 
 def view_of_task(snapshot: Snapshot, task: Entity) -> TaskView:
     """Return a task with its items; if there are very many, those that are not archived come first."""
+    further = plain_values(task.value, _FURTHER_FIELDS)
     return TaskView(
         id=id_to_text(task.id),
         **plain_values(task.value, _SEEN_FIELDS),
+        further={field.prompt: further[field.name] for field in _FURTHER_FIELDS},
         items=_items(snapshot, task.id),
         status_reason=task.text("reason"),
         category=_category_name(snapshot, task),

@@ -24,7 +24,7 @@ from daemon.agents.tools.policy import (
 from daemon.agents.tools.table import ANSWER_QUESTION, TOOLS, CallMode, tool_description
 from daemon.journal import search, tasks
 from daemon.journal.references import entities
-from daemon.journal.views.structures import Task
+from daemon.journal.views.structures import BriefTask, Task
 from daemon.refusal import RefusalCode, Refused, not_found_refusal
 from store.fold.entity import Entity
 from store.sentence import sentence
@@ -81,19 +81,13 @@ class OwnDecision(Struct, frozen=True, kw_only=True):
     reason: str | None
 
 
-class ReadableTask(Struct, frozen=True, kw_only=True):
+class ReadableTask(BriefTask, frozen=True, kw_only=True):
     """A task as an agent of another maker reads it: the newest ten notes, the first hundred open items.
 
     `open_proposals` counts what waits for a person, of all agents. `proposals` are this agent's own of these,
     and `decisions` the last on its own, 20 of each at most. `due` is YYYY-MM-DD.
     """
 
-    id: str
-    title: str
-    status: str
-    priority: str
-    due: str | None
-    estimate_minutes: int | None
     labels: list[str]
     category: str | None
     notes: list[ReadableEntry]
@@ -128,12 +122,7 @@ def readable_task(snapshot: Snapshot, agent: EntityId, ref: str, now_ms: int) ->
     waiting = list_waiting_items(snapshot, now_ms, task=task.id)
     own, sight = id_to_text(agent), Sight(snapshot, agent)
     return ReadableTask(
-        id=details.id,
-        title=details.title,
-        status=details.status,
-        priority=details.priority,
-        due=details.due,
-        estimate_minutes=details.estimate_minutes,
+        **{name: getattr(details, name) for name in BriefTask.__struct_fields__},
         labels=details.labels,
         category=details.category,
         notes=_notes(details),

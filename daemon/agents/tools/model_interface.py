@@ -3,6 +3,7 @@
 Never holds a store, a clock or a socket: everything that a model may know is in the context.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
@@ -53,7 +54,8 @@ class LabelView:
 class TaskView:
     """The task as it was when the run began. `status_reason` says why it is blocked or on hold, if it is.
 
-    `labels` are those that the task has; `category` is a name.
+    `labels` are those that the task has; `category` is a name. `further` are the values of fields that no
+    code here needs to know, by what a prompt calls them.
     """
 
     id: str
@@ -68,6 +70,7 @@ class TaskView:
     category: str | None = None
     labels: tuple[LabelView, ...] = ()
     time_spent_minutes: int = 0
+    further: Mapping[str, str | int | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

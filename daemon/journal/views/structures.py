@@ -199,6 +199,17 @@ class Progress(Struct, frozen=True):
     total: int
 
 
+class BriefTask(Struct, frozen=True, kw_only=True):
+    """The values of a task that a line of a list shows, and that agents of other makers read."""
+
+    id: str
+    title: str
+    status: str
+    priority: str
+    due: str | None
+    estimate_minutes: int | None
+
+
 class Task(Struct, frozen=True, kw_only=True):
     """A task with all that belongs to it; with `brief`, without its texts and its report.
 

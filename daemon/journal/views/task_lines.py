@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from msgspec import Struct
-
 from daemon.journal.fields.colors import stored_color
 from daemon.journal.fields.plain_values import PLAIN_FIELDS, plain_values
 from daemon.journal.references import entities
 from daemon.journal.references.names import shown_name
 from daemon.journal.references.task_filters import ResolvedFilter
-from daemon.journal.views.structures import Progress
+from daemon.journal.views.structures import BriefTask, Progress
 from store.fold.entity import Entity
 from store.fold.list_columns import ListOrder
 from store.fold.word_index import CATEGORY_FIELD, LABEL_FIELD_PREFIX
@@ -25,15 +23,9 @@ from syncproto.ids import EntityId, id_to_text
 PAGE_MAX = 500
 
 
-class TaskLine(Struct, frozen=True):
+class TaskLine(BriefTask, frozen=True, kw_only=True):
     """A task as a list shows it."""
 
-    id: str
-    title: str
-    status: str
-    priority: str
-    due: str | None
-    estimate_minutes: int | None
     labels: list[str]
     label_colors: dict[str, str]
     category: str | None

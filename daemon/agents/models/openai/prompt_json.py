@@ -151,6 +151,7 @@ def _task(context: RunContext, items: int | None, short_ids: ShortIds) -> JsonOb
         "priority": task.priority,
         "estimateMinutes": task.estimate_minutes,
         "dueDate": task.due,
+        **task.further,
     }
     optional: JsonObject = {
         "statusReason": task.status_reason,
