@@ -48,7 +48,7 @@ _SECTIONS: Final = {
     gettext_noop("Agents propose, you decide"): {
         "agent": CommandEntry("proposals.agent", "Agents: create, add, show, wake, pause, move, destroy."),
         "mcp": CommandEntry("proposals.mcp", "Let a program propose by the Model Context Protocol."),
-        "ask": CommandEntry("proposals.ask", "Answer the hook of a program by asking you."),
+        "ask": CommandEntry("proposals.ask", "Let the hook of a program ask you for permission."),
         "pending": CommandEntry("proposals.pending", "Show what is proposed."),
         "asks": CommandEntry("proposals.asks", "Show what agents ask permission for."),
         "rule": CommandEntry("proposals.standing_rules", "Standing rules: add, list, show, revoke."),
@@ -60,7 +60,7 @@ _SECTIONS: Final = {
         "reopen": CommandEntry("proposals.decide", "Reopen proposals, to decide again."),
         "decisions": CommandEntry("proposals.decisions", "Show what was decided."),
         "receipt": CommandEntry("proposals.receipts", "Print the proof of a decision."),
-        "verify-receipt": CommandEntry("proposals.receipts", "Check such a proof without a daemon."),
+        "verify-receipt": CommandEntry("proposals.receipts", "Check such a proof, without a daemon."),
     },
     gettext_noop("Your devices"): {
         "pair": CommandEntry("devices.pairing", "Invite a device."),
@@ -89,9 +89,7 @@ _SECTIONS: Final = {
         "doctor": CommandEntry("operation.status", "Check that everything works."),
         "config": CommandEntry("operation.config", "Settings: get, set, unset, show, edit."),
         "metrics": CommandEntry("operation.metrics", "Print the metrics."),
-        "relay": CommandEntry(
-            "operation.relay", "Keep sealed blobs for devices that never meet: up, add, list, remove."
-        ),
+        "relay": CommandEntry("operation.relay", "Run a relay for mailboxes: up, add, change, list, remove."),
         "service": CommandEntry("operation.service", "The daemon as a service: install, uninstall, status."),
         "completion": CommandEntry(
             "operation.completion", "Print the script by which a shell completes commands."

@@ -326,7 +326,7 @@ class PeerNetwork:
         return MailboxPairing(await self._inviter.list_open(), await self.joiner.state())
 
     async def remove_mailbox(self, name: str) -> MailboxState:
-        """Look into a mailbox no more, and end the invitations through it. Raises Refused."""
+        """Stop using a mailbox, and end the invitations through it. Raises Refused."""
         await self._inviter.end_through(self.mailboxes.find_stored(name))
         return await self.mailboxes.remove(name)
 

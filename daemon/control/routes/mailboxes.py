@@ -84,7 +84,7 @@ class MailboxRoutes:
             Route(
                 "DELETE",
                 "/v1/mailboxes/{ref}",
-                "Look into a mailbox no more; what lies in it stays",
+                "Stop using a mailbox; what lies in it stays",
                 AsyncHandler(self._remove),
                 MailboxState,
             ),

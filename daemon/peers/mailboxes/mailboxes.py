@@ -374,7 +374,7 @@ class Mailboxes:
                 await carrier.close()
 
     async def remove(self, name: str) -> MailboxState:
-        """Look into a mailbox no more; what lies in it stays for others. Raises Refused."""
+        """Stop using a mailbox; what lies in it stays for others. Raises Refused."""
         opened = self._find(name)
         state = await self._db.read(lambda snapshot: self._state(snapshot, opened))
         await self._db.write(lambda transaction: mailboxes.remove_mailbox(transaction, name))

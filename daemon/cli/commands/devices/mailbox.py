@@ -48,7 +48,7 @@ def mailbox_command() -> None:
 @click.option("--unencrypted", is_flag=True, help="Let the secret go to another machine without TLS.")
 @pass_output
 def add(output: Output, place: tuple[str, ...], name: str | None, unencrypted: bool) -> None:
-    """Look into a place from now on: a folder, the box of a relay, or a stream of NATS.
+    """Use a place as a mailbox: a folder, the box of a relay, or a stream of NATS.
 
     A folder may be one of Syncthing, Dropbox or Nextcloud, or on a stick. A box is named by its URL, such as
     https://relay.example:8484/home#sha256=PIN, and a stream by its servers, such as
@@ -121,7 +121,7 @@ def check(output: Output, name: str) -> None:
 @click.argument("name")
 @pass_output
 def remove(output: Output, name: str) -> None:
-    """Look into a mailbox no more. What lies in it stays there for the others."""
+    """Stop using a mailbox. What lies in it stays there for the others."""
     answer = client.send_once("DELETE", f"/v1/mailboxes/{percent_encode(name)}", {})
     output.write_answer(
         answer,
