@@ -29,7 +29,7 @@ MailboxTotals = Mapping[str, ExchangeCounts]
 class ExchangeDay(Struct, frozen=True):
     """What this device exchanged on one day of its own.
 
-    `links` were opened, `failed_calls` reached nobody, and `faults` ended some of the links. `received` and
+    `links` were opened, `failed_calls` got no answer, and `faults` ended some of the links. `received` and
     `sent` are commits over links. `visits` are looks into mailboxes that ended well, `failed_visits` those
     that did not; `taken` and `put` are the files that were taken from there or left there.
     """

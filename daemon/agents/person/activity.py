@@ -43,7 +43,7 @@ class AgentMessage(Struct, frozen=True, kw_only=True):
     that a person's decision made names the confirmed item in `item_id`, with its `tool`, `args` and
     `subject`.
     The `outcome` of a call is queued, skipped, refused, denied, done or dropped: it was queued, and thrown
-    away because the run was over before its end.
+    away because the run broke off.
     """
 
     id: str

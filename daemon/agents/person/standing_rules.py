@@ -140,7 +140,7 @@ def _checked_pattern(request: NewStandingRule) -> Pattern:
     require_keepable(request.name, {**request.exact, **request.begins})
     if request.begins and not request.exact and not any(request.begins.values()):
         raise usage_error(
-            sentence("rule-allows-all", "a rule that lets through any arguments is none: name one of them")
+            sentence("rule-allows-all", "a rule needs an argument, or it would permit everything: name one")
         )
     if empty := sorted(name for name, text in request.begins.items() if not text.strip()):
         raise usage_error(

@@ -29,9 +29,9 @@ def _id_in(text: object) -> EntityId:
     try:
         identifier = id_from_text(text if isinstance(text, str) else "")
     except ValueError as fault:
-        raise ReceiptFault(sentence("receipt-id", "an id in it is none")) from fault
+        raise ReceiptFault(sentence("receipt-id", "it contains an id that is not valid")) from fault
     if id_to_text(identifier) != text:
-        raise ReceiptFault(sentence("receipt-id", "an id in it is none"))
+        raise ReceiptFault(sentence("receipt-id", "it contains an id that is not valid"))
     return identifier
 
 

@@ -86,7 +86,7 @@ def message_parts(activity: AgentMessageJson, now_s: float | None) -> Iterator[s
         case _:
             yield text
             if activity.get("outcome") == "dropped":
-                yield _("thrown away: the run was over before its end")
+                yield _("thrown away: the run broke off")
 
 
 _SEPARATOR: Final = " · "

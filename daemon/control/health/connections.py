@@ -35,7 +35,7 @@ _REMEDIES = {
         "see 'placet doctor' there; if it is well, install the newest version of Placet on both devices",
     ),
     UnreachableReason.FAILED_HERE: sentence(
-        "see-disk-and-log", "see to the disk and the log of this device; it goes on by itself"
+        "see-disk-and-log", "check the disk and the log of this device; it continues by itself"
     ),
     UnreachableReason.TURNED_AWAY: sentence(
         "see-devices-there", "see 'placet devices' there: was this device removed?"
@@ -60,7 +60,7 @@ _UNHEARD = sentence(
     "if one is on in this network, let UDP port 5353 through the firewalls of both, or set peers.static: "
     "some networks keep their devices apart",
 )
-_CHECK_NETWORK = sentence("check-network-here", "check the network here; it goes on by itself")
+_CHECK_NETWORK = sentence("check-network-here", "check the network here; it continues by itself")
 MDNS_SILENCE_MIN_S = 60.0
 """A device that is near and can be heard answers within seconds."""
 
@@ -155,7 +155,7 @@ def _mdns(nearby: DiscoveryStatus, *, anyone_away: bool) -> Iterator[Check]:
         text = sentence(
             "mdns-silent", "this device is not found on the local network: {fault}", fault=trouble
         )
-        remedy = sentence("check-network", "check the network; it goes on by itself")
+        remedy = sentence("check-network", "check the network; it continues by itself")
         yield make_check("mdns", text, remedy, well=False, code="mdns_silent", parameters={"fault": trouble})
     elif anyone_away and nearby.online and unheard_s >= MDNS_SILENCE_MIN_S:
         # Nobody may be near: this states what was seen, and is no fault.

@@ -49,7 +49,7 @@ def check_disk(floor: DiskFloor) -> Check:
     if shortfall is not None:
         parameters |= {"folder": str(floor.folder), "floor_mib": floor.bytes_min // MIB}
         text = sentence("nothing-is-written", "{shortfall}: nothing is written", shortfall=shortfall)
-        remedy = sentence("free-space-goes-on", "free some space; it goes on by itself")
+        remedy = sentence("free-space-goes-on", "free some space; it continues by itself")
         return make_check("disk", text, remedy, well=False, code="disk_low", parameters=parameters)
     free = sentence("disk-free", "{free_mib} MiB free", free_mib=parameters["free_mib"])
     return make_check("disk", free, well=True, code="disk_well", parameters=parameters)
@@ -128,7 +128,7 @@ def check_clocks(snapshot: Snapshot, now_ms: int, jump_ms: int) -> Iterator[Chec
     yield from _more_devices(ahead, "clock", "clock_ahead", well=False)
     if not ahead and abs(jump_ms) <= CLOCK_JUMP_MAX_MS:
         now = iso_utc(now_ms)
-        summary = sentence("clock-well", "no change lies ahead of {now}", now=now)
+        summary = sentence("clock-well", "no change has a time after {now}", now=now)
         yield make_check("clock", summary, well=True, code="clock_well", parameters={"now": now})
 
 

@@ -97,7 +97,7 @@ def _done_words(day: ExchangeDay) -> str:
 def _failed_words(day: ExchangeDay) -> str:
     calls, faults, visits = day.failed_calls, day.faults, day.failed_visits
     return _join_counts(
-        (calls, ngettext("{count} call reached nobody", "{count} calls reached nobody", calls)),
+        (calls, ngettext("{count} call got no answer", "{count} calls got no answer", calls)),
         (faults, ngettext("{count} link ended by a fault", "{count} links ended by a fault", faults)),
         (
             visits,

@@ -73,7 +73,7 @@ async def test_the_last_days_are_shown_in_words(laptop: Device):
         assert "Nothing was exchanged yet." in (await page.ask("/health")).text
         laptop.peers.exchange_days.count(ExchangeCounts(links=2, received=1, sent=14, failed_calls=3))
         text = (await page.ask("/health")).text
-    assert "today 2 links opened · 1 commit received · 14 commits sent 3 calls reached nobody" in words_of(
+    assert "today 2 links opened · 1 commit received · 14 commits sent 3 calls got no answer" in words_of(
         text
     )
     assert 'id="older"' not in text

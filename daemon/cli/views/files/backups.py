@@ -100,7 +100,7 @@ def compact_lines(freed: dict[str, Any], dry_run: bool, display: Display) -> Ite
         nothing = _("Nothing to drop: nothing old enough was overwritten by you and is on all devices.")
         yield from wrap_lines(nothing, display.width)
         if unheard := freed.get("unheard"):
-            message = _("Not heard of yet, so everything is kept for: {devices}")
+            message = _("No message came from these devices yet, so everything is kept for them: {devices}")
             yield message.format(devices=", ".join(map(escape, unheard)))
         yield from _not_waited_for(freed, display)
         return

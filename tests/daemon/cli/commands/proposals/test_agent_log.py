@@ -65,8 +65,7 @@ def test_what_was_thrown_away_is_not_told_as_if_it_waited(placet: Placet, contro
     queued = message("tool_result", "Proposal queued for user review.", tool="x", outcome="dropped")
     control.answers(LOG, [queued])
     assert placet("agent", "log", "c0ff", "--tools").out == (
-        "  answered   Proposal queued for user review.\n"
-        "             thrown away: the run was over before its end\n"
+        "  answered   Proposal queued for user review.\n             thrown away: the run broke off\n"
     )
 
 
