@@ -3,6 +3,7 @@
 Never decides what to send next; the session does.
 """
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
@@ -10,7 +11,7 @@ import msgspec
 from syncproto import codec
 from syncproto.codec import Value
 from syncproto.commit import BASE_HEADS_MAX, SignedCommit, is_valid_clock
-from syncproto.errors import RemoteProtocolError
+from syncproto.errors import RemoteProtocolError, UnsupportedVersion
 from syncproto.ids import ID_BYTES, ReplicaId
 from syncproto.vector_clock import Head, VectorClock
 
@@ -150,6 +151,12 @@ def versions_in_hello(frame: bytes) -> list[int] | None:
     except (msgspec.MsgspecError, RecursionError):
         return None
     return None if hello is None or hello.kind != 1 else hello.versions
+
+
+def require_shared_version(versions: Sequence[int]) -> None:
+    """Raise UnsupportedVersion if this side speaks none of these versions."""
+    if not set(versions) & set(VERSIONS):
+        raise UnsupportedVersion(versions, newer=max(versions, default=0) > max(VERSIONS))
 
 
 def _check_hello(hello: Hello) -> None:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from syncproto import messages
 from syncproto.commit import SignedCommit
-from syncproto.errors import LocalProtocolError, RemoteProtocolError, UnsupportedVersion
+from syncproto.errors import LocalProtocolError, RemoteProtocolError
 from syncproto.head_set import NO_HEADS, HeadSet
 from syncproto.ids import ReplicaId
 from syncproto.messages import Ack, Bye, Commits, Heads, Hello, Message, Ping, Pong
@@ -92,12 +92,6 @@ class PageRequest(NamedTuple):
     peer_heads: HeadSet
     bytes_max: int
     again: VectorClock = EMPTY_CLOCK
-
-
-def _require_shared_version(versions: Sequence[int]) -> None:
-    """Raise UnsupportedVersion if this side speaks none of these versions."""
-    if not set(versions) & set(messages.VERSIONS):
-        raise UnsupportedVersion(versions, newer=max(versions, default=0) > max(messages.VERSIONS))
 
 
 class Session:
@@ -341,7 +335,7 @@ class Session:
         except RemoteProtocolError:
             versions = messages.versions_in_hello(frame) if self.state is SessionState.GREETING else None
             if versions is not None:
-                _require_shared_version(versions)
+                messages.require_shared_version(versions)
             raise
 
     def _receive_hello(self, message: Message) -> list[SessionEvent]:
@@ -349,7 +343,7 @@ class Session:
             if not isinstance(message, Hello):
                 raise RemoteProtocolError(f"{type(message).__name__} before Hello")
             # Before the vault: only the versions mean the same in every version (PROTOCOL.md §11).
-            _require_shared_version(message.versions)
+            messages.require_shared_version(message.versions)
             if message.vault != self._vault:
                 raise RemoteProtocolError("another vault")
             self._hello, part = message, message.vector

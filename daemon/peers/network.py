@@ -234,6 +234,7 @@ class PeerNetwork:
             is_paused=lambda: self.replication.paused,
             announce=self._announce_invitation,
             changed=self.links.changed,
+            is_linked=self._is_linked,
         )
 
     # -- life -----------------------------------------------------------------------------------------
@@ -359,7 +360,7 @@ class PeerNetwork:
         inviter = certificate_device(outcome.certificate)
         await self._wait_for_first_link(inviter)
         self._require_shared_version(inviter, outcome.host.name)
-        return JoinedDevice(inviter.hex(), outcome.host.name)
+        return JoinedDevice(inviter.hex(), outcome.host.name, linked=self._is_linked(inviter) is True)
 
     async def _leave_own_vault(self) -> None:
         """Let nobody into the vault that this device has just left."""
@@ -376,12 +377,16 @@ class PeerNetwork:
         watch = self.links.changed.watch()
         try:
             async with asyncio.timeout(self._limits.first_link_s):
-                while self._version_fault(device) is None and not any(
-                    link.peer == device for link in self.links.greeted_links()
-                ):
+                while self._is_linked(device) is None:
                     await watch.wait_for_growth()
         except TimeoutError:
             log.warning("paired with a device, but there is no link to it yet", peer=device.hex()[:16])
+
+    def _is_linked(self, device: DeviceId) -> bool | None:
+        """Return whether a device was heard on a link that is open; None as long as that may still come."""
+        if any(link.peer == device for link in self.links.greeted_links()):
+            return True
+        return None if self._version_fault(device) is None else False
 
     def _version_fault(self, device: DeviceId) -> UnreachableReason | None:
         """Return whether a device speaks only newer versions than this one, or only older ones."""

@@ -278,7 +278,13 @@ def holder_of(hello: Hello) -> bytes:
 
 
 def read_have(frames: Sequence[bytes]) -> tuple[Hello, list[Heads]]:
-    """Return what a have says: a Hello, and the further parts of its vector. Raises RemoteProtocolError."""
+    """Return what a have says: a Hello, and the further parts of its vector.
+
+    Raises UnsupportedVersion if it is of a sender without a common version, else RemoteProtocolError.
+    """
+    # Only the versions mean the same in every version (PROTOCOL.md §11).
+    if (versions := messages.versions_in_hello(frames[0])) is not None:
+        messages.require_shared_version(versions)
     first, *parts = map(messages.decode_message, frames)
     if not isinstance(first, Hello):
         raise RemoteProtocolError("a have that does not begin with Hello")

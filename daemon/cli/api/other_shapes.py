@@ -264,6 +264,7 @@ class JoinedDeviceJson(TypedDict, total=False):
     device_id: str
     name: str
     waits_for: str | None
+    linked: bool
 
 
 class InvitationStateJson(TypedDict, total=False):
@@ -356,6 +357,8 @@ class AddedMailboxJson(TypedDict, total=False):
     gaps: int
     readers: list[MailboxReaderJson]
     overdue_s: int
+    newer: list[str]
+    older: list[str]
     changed: bool
 
 

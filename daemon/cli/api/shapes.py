@@ -368,6 +368,8 @@ class MailboxStateJson(TypedDict, total=False):
     gaps: int
     readers: list[MailboxReaderJson]
     overdue_s: int
+    newer: list[str]
+    older: list[str]
 
 
 class MailboxInvitationJson(TypedDict, total=False):

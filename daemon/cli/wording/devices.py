@@ -79,6 +79,25 @@ def admission_words(peer: PeerJson, names: dict[str, str], now_s: float | None) 
 # -- pairing ------------------------------------------------------------------------------------------
 
 
+def joined_words(name: str, *, linked: bool) -> str:
+    """Say that a device let this one in; that it joined only if the two were heard to understand each other.
+
+    `name` is escaped as the face needs it.
+    """
+    if linked:
+        return _("Joined {name}").format(name=name)
+    words = _("{name} let this device in; the two are not linked yet: see `placet doctor`")
+    return words.format(name=name)
+
+
+def newcomer_words(name: str, *, linked: bool) -> str:
+    """Say that this device let another one in, as `joined_words` does."""
+    if linked:
+        return _("{name} joined").format(name=name)
+    words = _("{name} was let in; the two devices are not linked yet: see `placet doctor`")
+    return words.format(name=name)
+
+
 def failed_try_words(left: int) -> str:
     """Say that a wrong code was tried."""
     words = ngettext(

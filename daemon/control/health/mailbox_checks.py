@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from daemon.control.health.check import Check, duration_sentence, make_check
+from daemon.peers.linking.exchange_faults import UPDATE_REMEDIES
 from daemon.peers.mailbox_pairing.pairing_state import MailboxPairing
 from daemon.peers.mailboxes.mailbox_state import MailboxState
+from daemon.peers.transport.connector import UnreachableReason
 from store.sentence import sentence, sentence_of_answer
 
 _MAILBOX_BACK = sentence("bring-mailbox-back", "bring it back, or run: placet mailbox remove NAME")
@@ -63,11 +65,31 @@ def check_mailboxes(mailboxes: Sequence[MailboxState]) -> Iterator[Check]:
             yield make_check(
                 "mailboxes", text, _MAILBOX_WAIT, well=False, code="mailbox_overdue", parameters=parameters
             )
+        elif mailbox.newer or mailbox.older:
+            yield from _check_versions(mailbox)
         elif mailbox.unreadable or mailbox.foreign:
             yield from _check_files(mailbox)
         else:
             text = sentence("mailbox-well", "mailbox {mailbox} is looked into", mailbox=mailbox.name)
             yield make_check("mailboxes", text, well=True, code="mailbox_well", parameters=parameters)
+
+
+def _check_versions(mailbox: MailboxState) -> Iterator[Check]:
+    """Name the devices with which nothing can be exchanged through a mailbox."""
+    for devices, kind in (
+        (mailbox.newer, UnreachableReason.NEWER),
+        (mailbox.older, UnreachableReason.OLDER),
+    ):
+        for device in devices:
+            text = sentence(
+                "mailbox-without-common-version",
+                "mailbox {mailbox}: {device} speaks no version of the protocol that this device speaks",
+                mailbox=mailbox.name,
+                device=device,
+            )
+            parameters: dict[str, str | int] = {"mailbox": mailbox.name, "device": device}
+            remedy, code = UPDATE_REMEDIES[kind], f"mailbox_{kind.value}"
+            yield make_check("mailboxes", text, remedy, well=False, code=code, parameters=parameters)
 
 
 def _check_files(mailbox: MailboxState) -> Iterator[Check]:

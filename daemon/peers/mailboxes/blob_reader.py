@@ -10,7 +10,7 @@ from typing import NamedTuple
 from daemon.peers.roster.member_records import Member
 from store.log.commit_log import CommitLog
 from syncproto.commit import DecodedCommit, SignedCommit
-from syncproto.errors import RemoteProtocolError
+from syncproto.errors import RemoteProtocolError, UnsupportedVersion
 from syncproto.ids import DeviceId, ReplicaId
 from syncproto.mailboxes import envelope, exchange_rule, names
 from syncproto.mailboxes.envelope import BlobKind, Envelope
@@ -26,6 +26,8 @@ class BlobStatus(Enum):
     REMOVED = "of a device that was removed"
     SEALED = "for others"
     SPOILED = "signed by a member, and no good"
+    NEWER = "of a member that speaks newer versions of the protocol alone"
+    OLDER = "of a member that speaks older versions of the protocol alone"
     GAP = "rests on what is not here"
     DROP = "a drop that was taken"
     HAVE = "a have"
@@ -66,12 +68,16 @@ class BlobView(NamedTuple):
 
 
 class OpenedBlob(NamedTuple):
-    """A blob of a member that could be read: commits, or what it has."""
+    """A blob of a member that could be read: commits, or what it has.
+
+    `status` is the one of a have that this device does not understand; it has neither then.
+    """
 
     sender: DeviceId
     blob: Envelope
     commits: Sequence[SignedCommit] | None
     have: HaveView | None
+    status: BlobStatus = BlobStatus.HAVE
 
 
 class ReadingKeys(NamedTuple):
@@ -127,10 +133,20 @@ def open_blob(raw: bytes, reading_keys: ReadingKeys) -> OpenedBlob | BlobStatus:
             return BlobStatus.SEALED
     except RemoteProtocolError:
         return BlobStatus.SPOILED
+    return _opened_blob(blob, member, frames, reading_keys)
+
+
+def _opened_blob(
+    blob: Envelope, member: Member, frames: list[bytes] | None, reading_keys: ReadingKeys
+) -> OpenedBlob | BlobStatus:
     try:
         if blob.header.kind is BlobKind.HAVE:
             return OpenedBlob(member.device, blob, None, _have_of(blob, member, frames, reading_keys))
         return OpenedBlob(member.device, blob, envelope.read_drop(frames or []).commits, None)
+    except UnsupportedVersion as fault:
+        # Not its fault, and no reader of this mailbox: it could not read what this device writes.
+        status = BlobStatus.NEWER if fault.newer else BlobStatus.OLDER
+        return OpenedBlob(member.device, blob, None, None, status)
     except RemoteProtocolError:
         return BlobStatus.SPOILED
 

@@ -5,9 +5,9 @@ Never replaces the have of another holder: if one has the name of this device's,
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import structlog
 
@@ -15,6 +15,7 @@ from daemon.clock import Clock
 from daemon.peers.mailboxes import blob_reader
 from daemon.peers.mailboxes.blob_reader import BlobStatus, BlobView, HaveView, ReadingKeys
 from daemon.peers.mailboxes.carrier import Carrier
+from daemon.peers.roster.member_records import Member
 from store.local import mailboxes
 from store.local.mailboxes import Holder, NoticedHave
 from store.log import pages
@@ -64,7 +65,22 @@ class MailboxKnowledge:
         since_ms = self.useless_since_ms
         self.useless_since_ms = {name: min(since_ms.get(name, now_ms), now_ms) for name in useless}
 
-    def count_old(self, judgement: BlobStatus, before_ms: int) -> int:
+    def not_usable(self, before_ms: int, members: Mapping[DeviceId, Member]) -> dict[str, Any]:
+        """Return what is said of blobs that bring nothing: those of no use that have lain for long."""
+
+        def names_of(status: BlobStatus) -> list[str]:
+            senders = {view.sender for view in self.views.values() if view.status is status}
+            return sorted(member.name for device, member in members.items() if device in senders)
+
+        return {
+            "unreadable": self._count_old(BlobStatus.UNREADABLE, before_ms),
+            "foreign": self._count_old(BlobStatus.FOREIGN, before_ms),
+            "gaps": sum(view.status is BlobStatus.GAP for view in self.views.values()),
+            "newer": names_of(BlobStatus.NEWER),
+            "older": names_of(BlobStatus.OLDER),
+        }
+
+    def _count_old(self, judgement: BlobStatus, before_ms: int) -> int:
         """Return how many blobs have been so since a time, or longer."""
         return sum(
             since_ms <= before_ms and name in self.views and self.views[name].status is judgement

@@ -22,7 +22,8 @@ class MailboxState(Struct, frozen=True):
 
     `unreadable` counts blobs that have not opened for a day, `foreign` those of no member that have lain
     there for a day, and `gaps` those that rest on what is not here. `overdue_s` says for how many seconds no
-    look has ended, 0 if none should have by now.
+    look has ended, 0 if none should have by now. `newer` and `older` are the names of the members whose blobs
+    this device does not understand: they speak newer, or older, versions of the protocol alone.
     """
 
     name: str
@@ -39,6 +40,8 @@ class MailboxState(Struct, frozen=True):
     gaps: int
     readers: list[MailboxReader]
     overdue_s: int = 0
+    newer: list[str] = []
+    older: list[str] = []
 
 
 class AddedMailbox(MailboxState, frozen=True, kw_only=True):

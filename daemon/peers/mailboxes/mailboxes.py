@@ -15,7 +15,6 @@ from daemon.backoff import Backoff, FailureCount
 from daemon.clock import Clock
 from daemon.config import MailboxSettings
 from daemon.peers.mailboxes import carrier_choice
-from daemon.peers.mailboxes.blob_reader import BlobStatus
 from daemon.peers.mailboxes.blob_writer import MailboxKnowledge, OwnDevice
 from daemon.peers.mailboxes.carrier import Carrier, CarrierFault, RingingCarrier, look_too_long_sentence
 from daemon.peers.mailboxes.carrier_choice import Access, CarrierChoice
@@ -449,11 +448,9 @@ class Mailboxes:
             None if opened.looked_ms is None else iso_utc(opened.looked_ms),
             blobs=len(mailbox_knowledge.views),
             bytes=mailbox_knowledge.bytes_used,
-            unreadable=mailbox_knowledge.count_old(BlobStatus.UNREADABLE, now_ms - DAY_MS),
-            foreign=mailbox_knowledge.count_old(BlobStatus.FOREIGN, now_ms - DAY_MS),
-            gaps=sum(view.status is BlobStatus.GAP for view in mailbox_knowledge.views.values()),
             readers=self._readers(snapshot, stored.name),
             overdue_s=opened.overdue_s(self._clock.monotonic_s()),
+            **mailbox_knowledge.not_usable(now_ms - DAY_MS, self._members.linkable_members()),
             **sentence_fields("trouble", opened.trouble),
         )
 

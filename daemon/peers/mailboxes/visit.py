@@ -328,6 +328,8 @@ class MailboxVisit:
             return BlobView("", opened, digest=digest, knew=self._knowledge_digest)
         if opened.have is not None:
             return BlobView("", BlobStatus.HAVE, opened.sender, opened.blob.readers, digest, have=opened.have)
+        if opened.status is not BlobStatus.HAVE:
+            return BlobView("", opened.status, opened.sender, opened.blob.readers, digest)
         return await self._take_drop(digest, opened)
 
     async def _take_drop(self, digest: bytes, opened: OpenedBlob) -> BlobView:

@@ -21,6 +21,7 @@ from daemon.peers.transport.limits import PeerLimits
 from daemon.refusal import RefusalCode, Refused
 from daemon.timestamps import iso_utc
 from store.sentence import sentence
+from syncproto.ids import DeviceId
 
 _UNFINISHED = (InvitationStage.OPEN, InvitationStage.PROVED)
 """The stages of an invitation that another stage can follow."""
@@ -43,12 +44,15 @@ class Invited(msgspec.Struct, frozen=True):
 class JoinedDevice(msgspec.Struct, frozen=True):
     """A device that let this one in, or that this one let in.
 
-    `waits_for` is the mailbox through which this one asked to be let in, as long as it has no answer.
+    `waits_for` is the mailbox through which this one asked to be let in, as long as it has no answer. The two
+    are `linked` if each has greeted the other on a link that is open: only then is it known that they
+    understand each other.
     """
 
     device_id: str
     name: str
     waits_for: str | None = None
+    linked: bool = False
 
 
 class InvitationState(msgspec.Struct, frozen=True):
@@ -56,8 +60,8 @@ class InvitationState(msgspec.Struct, frozen=True):
 
     `stage` is open, proved (a device proved the secret), joined, away (it proved the secret and did not come
     back), failed (it could not be stored here), tried_out, called_off or expired. `device` proved the secret.
-    It joined if the stage is joined, it may still come back if the stage is proved or away, and in any other
-    stage it is not let in any more.
+    It is a member if the stage is joined, it may still come back if the stage is proved or away, and in any
+    other stage it is not let in any more.
     """
 
     id: str
@@ -71,7 +75,8 @@ class Invitations:
 
     `own_addresses` returns where this device may be reached, the likeliest first. `is_paused` returns whether
     nothing is exchanged. `announce` receives the name under which this device invites by a code, None if it
-    does not. `changed` is notified whenever an invitation may have got further.
+    does not. `changed` is notified whenever an invitation may have got further. `is_linked` returns whether a
+    device is linked and was heard, None as long as that may still come.
     """
 
     def __init__(
@@ -86,6 +91,7 @@ class Invitations:
         is_paused: Callable[[], bool],
         announce: Callable[[str | None], None],
         changed: Notifier,
+        is_linked: Callable[[DeviceId], bool | None],
     ) -> None:
         self._clock = clock
         self._identity = identity
@@ -95,6 +101,8 @@ class Invitations:
         self._is_paused = is_paused
         self._announce = announce
         self._changed = changed
+        self._is_linked = is_linked
+        self._first_link_s = limits.first_link_s
         self._by_code: Invitation | None = None
         self._expiry: asyncio.TimerHandle | None = None
         self.server = InvitationServer(
@@ -145,6 +153,7 @@ class Invitations:
     async def state(self, invitation_id: str, wait_s: float = 0.0) -> InvitationState:
         """Return how far an invitation has got. With `wait_s`, wait that long for it to get further.
 
+        Of a device that has just come in, wait a little for its link too: membership alone exchanges nothing.
         Raises Refused (not_found) if another invitation has replaced it, or if another process made it.
         """
         watch = self._changed.watch()
@@ -157,7 +166,16 @@ class Invitations:
         ):
             await watch.wait_for_growth(left_s)
             state = self._state_of(self._latest(invitation_id))
+        ends_s = min(ends_s, self._clock.monotonic_s() + self._first_link_s)
+        while self._awaits_link(state) and (left_s := ends_s - self._clock.monotonic_s()) > 0:
+            await watch.wait_for_growth(left_s)
+            state = self._state_of(self._latest(invitation_id))
         return state
+
+    def _awaits_link(self, state: InvitationState) -> bool:
+        if state.stage != "joined" or state.device is None:
+            return False
+        return self._is_linked(DeviceId(bytes.fromhex(state.device.device_id))) is None
 
     async def call_off(self, invitation_id: str) -> InvitationState:
         """End an invitation. Whoever proved its secret, or an earlier one's, and is not back, stays outside.
@@ -218,7 +236,8 @@ class Invitations:
         member = None if newcomer is None else self._members.linkable_members().get(newcomer)
         device = None
         if newcomer is not None:
-            device = JoinedDevice(newcomer.hex(), "" if member is None else member.name)
+            linked = self._is_linked(newcomer) is True
+            device = JoinedDevice(newcomer.hex(), "" if member is None else member.name, linked=linked)
         joined = member is not None and invitation.is_redeemed
         return InvitationState(
             invitation.invitation_id, "joined" if joined else stage, invitation.tries_left, device

@@ -12,7 +12,7 @@ from aiohttp import web
 
 from daemon.cli.translation import _
 from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.devices import failed_try_words, invitation_end_words
+from daemon.cli.wording.devices import failed_try_words, invitation_end_words, joined_words, newcomer_words
 from daemon.peers.network import PeerNetwork
 from daemon.peers.pairing.invitation import TRIES_MAX
 from daemon.peers.pairing.invitations import InvitationState, Invited
@@ -39,6 +39,7 @@ class InvitationView:
     address: str
     ends: str
     stage: str
+    is_linked: bool
     words: str
     goes_on: bool
 
@@ -91,7 +92,7 @@ class _Pairing:
             joined = await self._peers.join(secret, unite=unite, address=address or None)
         except Refused as refused:
             return await self._page(join_fault=refusal_words(refused), address=address, unite=unite)
-        return await self._page(joined=joined.name or joined.device_id)
+        return await self._page(joined=joined_words(joined.name or joined.device_id, linked=joined.linked))
 
     async def _page(self, wait_s: float = 0.0, fault: str = "", **shown: Any) -> web.Response:
         after, view = self._services.store.feed_end, await self._view(wait_s)
@@ -129,7 +130,7 @@ def _view(invited: Invited, state: InvitationState, now_s: float) -> InvitationV
     elif state.stage == "proved":
         words = _("The code was right. The other device is coming in.")
     elif state.stage == "joined" and state.device is not None:
-        words = _("{name} joined").format(name=state.device.name or state.device.device_id)
+        words = newcomer_words(state.device.name or state.device.device_id, linked=state.device.linked)
     elif state.stage not in _GOES_ON:
         words, _remedy = invitation_end_words(state.stage, state.device and msgspec.to_builtins(state.device))
     return InvitationView(
@@ -139,6 +140,7 @@ def _view(invited: Invited, state: InvitationState, now_s: float) -> InvitationV
         address=invited.address,
         ends=relative_time(invited.expires_at, now_s),
         stage=state.stage,
+        is_linked=state.device is not None and state.device.linked,
         words=words,
         goes_on=state.stage in _GOES_ON,
     )

@@ -25,11 +25,12 @@ from daemon.cli.views.devices.pairing import (
     invitation_row,
     joined_line,
     joined_rows,
+    pairing_line,
     qr_lines,
     secret_line,
 )
 from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.devices import failed_try_words, invitation_end_words
+from daemon.cli.wording.devices import failed_try_words, invitation_end_words, joined_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -174,4 +175,4 @@ def _joined_line(device: dict[str, Any], display: Display) -> Iterator[str]:
         yield _("This device joins by itself once the other one has looked there.")
         return
     name = escape(device.get("name") or device.get("device_id") or "")
-    yield f"{display.paint(display.symbol('✓'), 'green')} {_('Joined {name}').format(name=name)}"
+    yield pairing_line(joined_words(name, linked=bool(device.get("linked"))), display, device)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.terminal.text import escape
 from daemon.cli.translation import _, ngettext
-from daemon.cli.wording.devices import goodbye_words, not_admitted_words
+from daemon.cli.wording.devices import goodbye_words, newcomer_words, not_admitted_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,17 +57,23 @@ def joined_rows(state: dict[str, Any]) -> Iterator[Sequence[object]]:
 
 
 def joined_line(state: dict[str, Any], display: Display) -> Iterator[str]:
-    """Say who joined."""
+    """Say who joined, or was let in."""
     device = state.get("device") or {}
     name = escape(device.get("name") or device.get("device_id") or "?")
-    yield f"{display.paint(display.symbol('✓'), 'green')} {_('{name} joined').format(name=name)}"
+    yield pairing_line(newcomer_words(name, linked=bool(device.get("linked"))), display, device)
+
+
+def pairing_line(words: str, display: Display, device: dict[str, Any]) -> str:
+    """Mark what is said of a device that was paired: as done if the two are linked."""
+    sign = display.paint(display.symbol("✓"), "green") if device.get("linked") else display.symbol("·")
+    return f"{sign} {words}"
 
 
 def cancelled_line(state: dict[str, Any]) -> str:
     """Say what came of calling an invitation off: somebody may have been quicker."""
     device = state.get("device") or {}
     if state.get("stage") == "joined":
-        return _("{name} joined before that").format(name=escape(device.get("name") or "?"))
+        return _("{name} was let in before that").format(name=escape(device.get("name") or "?"))
     words = not_admitted_words() if device else _("the invitation was cancelled")
     return f"{words[:1].upper()}{words[1:]}"
 

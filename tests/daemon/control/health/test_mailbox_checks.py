@@ -48,6 +48,15 @@ def test_files_of_nobody_in_the_vault_are_counted_beside_those_that_do_not_open(
     assert checks[1].remedy
 
 
+def test_devices_without_a_version_in_common_are_named_with_what_to_install():
+    checks = list(mailbox_checks.check_mailboxes([mailbox_state(newer=["phone"], older=["desk"])]))
+    assert [(check.well, check.code, check.given["device"]) for check in checks] == [
+        (False, "mailbox_newer", "phone"),
+        (False, "mailbox_older", "desk"),
+    ]
+    assert [check.remedy_id for check in checks] == ["install-newer-here", "install-newer-there"]
+
+
 def test_a_place_without_room_is_told_from_one_that_is_away():
     full = sentence_fields("trouble", full_sentence("/x"))
     (check,) = mailbox_checks.check_mailboxes([mailbox_state(**full)])

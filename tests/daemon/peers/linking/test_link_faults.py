@@ -19,7 +19,7 @@ from daemon.peers.transport.wire import Wire
 from daemon.refusal import Refused
 from store.sentence import foreign_text
 from store.transaction import Transaction
-from syncproto import codec, messages, session
+from syncproto import codec, messages
 from syncproto.errors import CommitsMissing, RemoteProtocolError, UnsupportedVersion
 from syncproto.ids import DeviceId
 from syncproto.messages import Ack, Bye, Commits, Hello
@@ -317,13 +317,17 @@ async def test_devices_without_a_common_version_are_not_told_as_joined(
     fleet: Fleet, monkeypatch: pytest.MonkeyPatch, spoken: tuple[int, ...], remedy: str
 ):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
-    invitation = await desk.token()
-    monkeypatch.setattr(session, "_require_shared_version", _stranger_to(spoken))
+    invitation = await desk.peers.invitations.invite()
+    assert invitation.token is not None
+    monkeypatch.setattr(messages, "require_shared_version", _stranger_to(spoken))
     with pytest.raises(Refused) as refused:
-        await phone.peers.join(invitation)
+        await phone.peers.join(invitation.token)
     assert refused.value.sentence.id == "joined-without-common-version"
     assert refused.value.hint_sentence is not None
     assert refused.value.hint_sentence.id == remedy
+    seen_there = await desk.peers.invitations.state(invitation.id)
+    assert seen_there.device is not None
+    assert (seen_there.stage, seen_there.device.linked) == ("joined", False)
 
 
 def _stranger_to(spoken: tuple[int, ...]) -> Callable[[Sequence[int]], None]:

@@ -11,6 +11,7 @@ import pytest
 from daemon.refusal import Refused
 from store.local import peer_records
 from store.transaction import Transaction
+from syncproto import messages
 from tests.daemon.peers.fleet import Device, Fleet, in_step
 from tests.daemon.peers.mailboxes.devices_apart import assert_equal, look, make_apart, part
 
@@ -50,6 +51,32 @@ async def test_files_that_carriers_spoil_cost_delay_and_nothing_else(fleet: Flee
     bea.clock.ahead_s += 2 * 86400
     (state,) = await look(bea)
     assert state.unreadable == 1
+
+
+async def test_a_have_without_a_version_in_common_stays_and_is_named(
+    fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    anna, bea = await make_apart(fleet, "anna", "bea")
+    folder = tmp_path / "box"
+    await use_folder(folder, anna, bea)
+    monkeypatch.setattr(messages, "VERSIONS", (9,))
+    await bea.add("of bea")
+    await look(bea)
+    monkeypatch.undo()
+    haves = blobs(folder, ".have")
+    (state,) = await look(anna)
+    assert (state.newer, state.older) == (["bea"], [])
+    # What anna has to say is read by nobody there.
+    drops = blobs(folder)
+    await anna.add("of anna")
+    await look(anna)
+    assert blobs(folder, ".have") == haves
+    assert not set(blobs(folder)) - set(drops)
+    # Once bea runs the same version, all goes on.
+    await bea.add("of bea, later")
+    await look(bea, anna, bea, anna)
+    await assert_equal(anna, bea)
+    assert (await anna.peers.mailboxes.check("box")).newer == []
 
 
 async def test_a_removed_member_reads_nothing_that_comes_after(fleet: Fleet, tmp_path: Path):

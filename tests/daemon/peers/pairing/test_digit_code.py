@@ -84,7 +84,7 @@ async def test_devices_pair_by_a_code(fleet: Fleet):
     await desk.until_linked(phone)
     invitation_state = await desk.peers.invitations.state(invited.id)
     assert invitation_state.stage == "joined"
-    assert invitation_state.device == JoinedDevice(phone.id.hex(), "phone")
+    assert invitation_state.device == JoinedDevice(phone.id.hex(), "phone", linked=True)
 
 
 async def test_whoever_waits_for_an_invitation_is_told_of_each_step(fleet: Fleet):
@@ -97,6 +97,8 @@ async def test_whoever_waits_for_an_invitation_is_told_of_each_step(fleet: Fleet
     await phone.peers.join(typed, address=desk.place)
     while (invitation_state := await desk.peers.invitations.state(invited.id, 20.0)).stage != "joined":
         assert invitation_state.stage in ("open", "proved")
+    assert invitation_state.device is not None
+    assert invitation_state.device.linked
 
 
 async def test_the_right_code_is_refused_after_three_wrong_ones(fleet: Fleet):

@@ -18,10 +18,10 @@ INVITED = {
     "addresses": ["10.0.0.1:9"],
     "expires_at": "2026-03-04T12:05:00Z",
 }
-PHONE = {"device_id": "f0" * 32, "name": "phone"}
+PHONE = {"device_id": "f0" * 32, "name": "phone", "linked": True}
 
 
-def state(stage: str, tries: int = 3, device: dict[str, str] | None = None) -> dict[str, object]:
+def state(stage: str, tries: int = 3, device: dict[str, object] | None = None) -> dict[str, object]:
     return {"id": "ab12", "stage": stage, "tries_left": tries, "device": device}
 
 
@@ -35,6 +35,17 @@ def test_a_code_is_alone_on_its_line_and_then_who_joined(placet: Placet, control
     assert "placet join --addr 10.0.0.1:9" in result.err
     assert control.asked("POST /v1/invitations")[0].body == {"by": "code"}
     assert not control.asked("DELETE /v1/invitations/ab12")
+
+
+def test_a_device_that_is_not_linked_is_not_told_as_joined(placet: Placet, control: FakeControl):
+    control.answers("POST /v1/invitations", INVITED)
+    control.answers("GET /v1/invitations/ab12", state("joined", device=PHONE | {"linked": False}))
+    invited = placet("pair")
+    control.answers("POST /v1/join", PHONE | {"linked": False})
+    joined = placet("join", typed="493-027\n")
+    assert (invited.status, joined.status) == (0, 0)
+    assert "\n· phone was let in; the two devices are not linked yet: see `placet doctor`\n" in invited.out
+    assert joined.out == "· phone let this device in; the two are not linked yet: see `placet doctor`\n"
 
 
 def test_each_wrong_code_is_told(placet: Placet, control: FakeControl):
@@ -58,7 +69,7 @@ def test_each_wrong_code_is_told(placet: Placet, control: FakeControl):
     ],
 )
 def test_an_invitation_that_brought_nobody_says_why(
-    stage: str, device: dict[str, str] | None, text: str, placet: Placet, control: FakeControl
+    stage: str, device: dict[str, object] | None, text: str, placet: Placet, control: FakeControl
 ):
     control.answers("POST /v1/invitations", INVITED)
     control.answers("GET /v1/invitations/ab12", state(stage, device=device))
@@ -104,7 +115,7 @@ def test_an_invitation_is_called_off_where_waiting_for_it_fails(placet: Placet, 
             state("called_off", device=PHONE | {"name": ""}),
             "cancelled; the device that typed the code was not",
         ),
-        (state("joined", device=PHONE), "phone joined before that"),
+        (state("joined", device=PHONE), "phone was let in before that"),
     ],
 )
 def test_whoever_calls_off_hears_what_came_of_it(

@@ -71,7 +71,7 @@ def test_an_invitation_is_a_line_of_its_own(placet: Placet, control: FakeControl
 
 @pytest.mark.parametrize("typed", ["tok\n", "\ufefftok"])
 def test_join_reads_the_token_from_standard_input(typed, placet: Placet, control: FakeControl):
-    control.answers("POST /v1/join", {"device_id": "de" * 32, "name": "laptop"})
+    control.answers("POST /v1/join", {"device_id": "de" * 32, "name": "laptop", "linked": True})
     finished = placet("join", typed=typed)
     assert (finished.status, finished.out, finished.err) == (0, "✓ Joined laptop\n", "")
     assert _body(control, "POST /v1/join") == {"token": "tok"}
