@@ -23,8 +23,10 @@ from store.log.commit_log import CommitLog
 from store.log.head_memory import HeadMemory
 from store.log.pages import FeedPage, page_again, page_lacking
 from store.log.reader_memory import ReaderMemory
+from syncproto import hlc
 from syncproto.commit import AuthorKind, DecodedCommit
 from syncproto.head_set import HeadSet
+from syncproto.hlc import Stamp
 from syncproto.ids import DeviceId, EntityId, ReplicaId, id_to_text
 from syncproto.keys import device_id_of_key
 from syncproto.vector_clock import Head, VectorClock
@@ -89,6 +91,15 @@ class Snapshot:
     def replica(self) -> ReplicaId | None:
         """Return the replica under which this store writes, None before its first write."""
         return self._standing_column("replica")  # type: ignore[return-value]
+
+    def stamp_ms_at(self, now_ms: int) -> int:
+        """Return the time in the stamp of a commit at a time of the clock, Unix time in milliseconds."""
+        return hlc.tick(self._last_stamp(), now_ms).ms
+
+    def _last_stamp(self) -> Stamp:
+        row = self.db.execute("SELECT stamp_ms, stamp_n FROM standing").fetchone()
+        assert row is not None
+        return Stamp(*row)
 
     def vault(self) -> bytes | None:
         """Return the id of the vault, None until the first start has ended."""

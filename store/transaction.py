@@ -119,7 +119,7 @@ class Transaction(Snapshot):
         self._unwritten_bytes = 0
         self._drawn: set[EntityId] = set()
         self._writes_as = self.replica
-        self._last = self._stamp()
+        self._last = self._last_stamp()
         self._unsigned: tuple[DecodedCommit, int] | None = None
         self._unsigned_bytes = 0
         self.committed = 0
@@ -245,11 +245,6 @@ class Transaction(Snapshot):
             return replica, tip, tip.tip_hash
         nonce = self._world.randomness(commits.NONCE_BYTES)
         return replica_id(self._world.now_ms(), self._world.signer.public_key, nonce), None, nonce
-
-    def _stamp(self) -> Stamp:
-        row = self._db.execute("SELECT stamp_ms, stamp_n FROM standing").fetchone()
-        assert row is not None
-        return Stamp(*row)
 
     def _settle(self, stamp: Stamp) -> None:
         """Record that rows have changed, and so the row with their sum; `_write_out` writes them."""

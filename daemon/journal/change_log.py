@@ -26,7 +26,7 @@ from daemon.journal.views.lookup import NameLookup
 from daemon.journal.views.structures import Change, Event, Touched
 from daemon.refusal import RefusalCode, Refused, not_found_refusal, one_of, usage_error
 from daemon.text_comparison import comparison_key
-from daemon.timestamps import iso_utc
+from daemon.timestamps import iso_utc, stamp_utc
 from store.fold.entity import Entity
 from store.fold.entity_state import DELETED, with_provenance
 from store.queries import field_changes
@@ -99,8 +99,11 @@ def list_changes(
     after: int | None = None,
     before: int | None = None,
     only: ChangeFilter = ANY_CHANGE,
+    now_ms: int | None = None,
 ) -> list[Change]:
     """Show changes in the order in which they came here: the first beyond `after`, else the newest ones.
+
+    None is dated later than `now_ms`.
 
     `ref` names a task by id or title, with all that belongs to it, or anything else by its id. Raises Refused
     if as many commits as one question looks through contain nothing.
@@ -133,7 +136,7 @@ def list_changes(
             sentence("no-commit-matches", "none of {count} commits matches", count=COMMITS_SEARCHED_MAX),
             hint,
         )
-    return present_changes(snapshot, page.changes)
+    return present_changes(snapshot, page.changes, now_ms)
 
 
 def _checked_kind(snapshot: Snapshot, requested_kind: str, *, every_kind: bool) -> str:
@@ -308,9 +311,11 @@ def small_feed_events(snapshot: Snapshot, after: int) -> list[Event] | None:
     return [words.event(seq, commit, pasts)[0] for seq, commit in received]
 
 
-def present_changes(snapshot: Snapshot, changes: list[FieldChange]) -> list[Change]:
-    """Show changes that were found elsewhere as the log shows them."""
-    words = _Words(snapshot)
+def present_changes(
+    snapshot: Snapshot, changes: list[FieldChange], now_ms: int | None = None
+) -> list[Change]:
+    """Show changes that were found elsewhere as the log shows them, none dated later than `now_ms`."""
+    words = _Words(snapshot, now_ms)
     return [words.change(change) for change in changes]
 
 
@@ -328,8 +333,9 @@ _NO_CAUSE = _Cause(None, None, NO_ARGUMENT)
 class _Words:
     """Turns changes into what is shown; looks each thing up once."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, now_ms: int | None = None) -> None:
         self._snapshot = snapshot
+        self._now_ms = now_ms
         self._names = NameLookup(snapshot)
         self._title = cache(self._read_title)
         self._why = cache(self._read_why)
@@ -344,7 +350,7 @@ class _Words:
             agent = id_to_text(change.agent)
         return Change(
             seq=change.seq,
-            at=iso_utc(written_ms(source)),
+            at=stamp_utc(written_ms(source), self._now_ms),
             by=author_name(source) or "",
             agent_id=agent,
             device=device.hex(),

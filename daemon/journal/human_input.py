@@ -17,15 +17,15 @@ from daemon.task_fields import TASK_FIELDS, FieldType
 class HumanInput:
     """Reads days and times as they are typed on this device."""
 
-    __slots__ = ("_language", "_now_ms", "_zone")
+    __slots__ = ("_language", "_zone", "now_ms")
 
     def __init__(self, now_ms: Callable[[], int], zone: tzinfo, language: str) -> None:
-        self._now_ms = now_ms
+        self.now_ms = now_ms
         self._zone = zone
         self._language = language
 
     def _now(self) -> datetime:
-        return datetime.fromtimestamp(self._now_ms() / 1000, UTC).astimezone(self._zone)
+        return datetime.fromtimestamp(self.now_ms() / 1000, UTC).astimezone(self._zone)
 
     def today(self) -> date:
         """Return the day that it is here."""

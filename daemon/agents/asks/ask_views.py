@@ -23,7 +23,7 @@ from daemon.agents.deciding.verdict_needs import IdleVerdict, idle_verdicts_on
 from daemon.agents.tools.agent_record import load_any_agent
 from daemon.agents.tools.presence import ANY
 from daemon.journal.views.lookup import NameLookup, json_value
-from daemon.timestamps import iso_utc
+from daemon.timestamps import iso_utc, stamp_utc
 from store.fold.item import Decision
 from store.fold.verdicts import DecisionStatus
 from store.queries.asks import asks_that_may_wait
@@ -158,23 +158,25 @@ def ask_details(snapshot: Snapshot, ask: Ask, now_ms: int) -> AskDetails:
         options=list(ask.options),
         presence=presence,
         not_after=iso_utc(ask.not_after_ms),
-        made_at=iso_utc(ask.made_ms),
-        changed_at=iso_utc(max([ask.made_ms, *(decision.stamp_ms for decision in decisions), *used_ms])),
+        made_at=stamp_utc(ask.made_ms, now_ms),
+        changed_at=stamp_utc(
+            max([ask.made_ms, *(decision.stamp_ms for decision in decisions), *used_ms]), now_ms
+        ),
         state=state.value,
         option=None if grant is None else grant.decision.option or None,
-        verdict=_verdict(grant.decision if grant is not None else refusal, presence, names),
-        idle_verdicts=idle_verdicts_on(decisions, ask.presence, names.device_name),
+        verdict=_verdict(grant.decision if grant is not None else refusal, presence, names, now_ms),
+        idle_verdicts=idle_verdicts_on(decisions, ask.presence, names.device_name, now_ms),
         execution_id=execution if isinstance(execution, str) else None,
-        used_at=None if use is None else iso_utc(use.stamp_ms),
+        used_at=None if use is None else stamp_utc(use.stamp_ms, now_ms),
         poll_after_ms=POLL_AFTER_MS if state in OPEN_STATES else None,
     )
 
 
-def _verdict(decision: Decision | None, presence: str, names: NameLookup) -> AskVerdict | None:
+def _verdict(decision: Decision | None, presence: str, names: NameLookup, now_ms: int) -> AskVerdict | None:
     if decision is None:
         return None
     return AskVerdict(
-        at=iso_utc(decision.stamp_ms),
+        at=stamp_utc(decision.stamp_ms, now_ms),
         device=decision.device.hex(),
         device_name=names.device_name(decision.device),
         reason=decision.reason or None,

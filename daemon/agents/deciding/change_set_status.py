@@ -8,7 +8,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from daemon.agents.deciding import item_state
-from daemon.timestamps import iso_utc
+from daemon.timestamps import stamp_utc
 from store.fold.item import Item
 from store.fold.verdicts import DecisionStatus, deciding_opinions
 from store.snapshot import Snapshot
@@ -64,7 +64,10 @@ def change_set_summary(snapshot: Snapshot, change_set: EntityId, now_ms: int) ->
         for item in items
     ]
     return ChangeSetSummary(
-        id_to_text(change_set), status, None if resolved_ms is None else iso_utc(resolved_ms), summaries
+        id_to_text(change_set),
+        status,
+        None if resolved_ms is None else stamp_utc(resolved_ms, now_ms),
+        summaries,
     )
 
 

@@ -22,7 +22,7 @@ from daemon.journal.references.names import shown_name
 from daemon.journal.views.agent_argument import Argument, argument_in
 from daemon.journal.views.lookup import NameLookup, json_value
 from daemon.journal.views.structures import Evidence
-from daemon.timestamps import iso_utc
+from daemon.timestamps import stamp_utc
 from store.fold.entity import Entity
 from store.fold.item import Decision, Item
 from store.fold.verdicts import deciding_opinions
@@ -175,7 +175,7 @@ class _DecisionPresenter:
             by=AUTHOR_NAMES[decision.by],
             device=decision.device.hex(),
             device_name=self._names.device_name(decision.device),
-            at=iso_utc(decision.stamp_ms),
+            at=stamp_utc(decision.stamp_ms, self._now_ms),
             reason=decision.reason or None,
             via=decision.via or None,
             edited_args=json_value(decision.edited_args),

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from daemon.agents.tools.presence import ANY
-from daemon.timestamps import iso_utc
+from daemon.timestamps import stamp_utc
 from store.fold.item import Decision, Item
 from store.fold.item_name import Presence, Requirement
 from store.sentence import Sentence, sentence
@@ -65,14 +65,17 @@ def lack_of(item: Item, decision: Decision) -> str | None:
     return None if decision.counts or item.requirement is None else item.requirement.presence.value
 
 
-def idle_verdicts(item: Item, device_name: Callable[[DeviceId], str]) -> list[IdleVerdict]:
+def idle_verdicts(item: Item, device_name: Callable[[DeviceId], str], now_ms: int) -> list[IdleVerdict]:
     """Return the verdicts on an item that did not count, in feed order."""
     needed = None if item.requirement is None else item.requirement.presence
-    return idle_verdicts_on(item.all_decisions, needed, device_name)
+    return idle_verdicts_on(item.all_decisions, needed, device_name, now_ms)
 
 
 def idle_verdicts_on(
-    decisions: Iterable[Decision], needed: Presence | None, device_name: Callable[[DeviceId], str]
+    decisions: Iterable[Decision],
+    needed: Presence | None,
+    device_name: Callable[[DeviceId], str],
+    now_ms: int,
 ) -> list[IdleVerdict]:
     """Return those of some decisions that did not count, since they lack what is needed."""
     if needed is None:
@@ -83,7 +86,7 @@ def idle_verdicts_on(
             lacks=needed.value,
             device=decision.device.hex(),
             device_name=device_name(decision.device),
-            at=iso_utc(decision.stamp_ms),
+            at=stamp_utc(decision.stamp_ms, now_ms),
         )
         for decision in decisions
         if not decision.counts and decision.rule is None

@@ -407,7 +407,7 @@ def _pending_item(
         question=_question(state),
         presence=presence_needed(item),
         counts_here=verdict_lack(snapshot, item) is not Presence.OTHER_DEVICE,
-        idle_verdicts=idle_verdicts(item, NameLookup(snapshot).device_name),
+        idle_verdicts=idle_verdicts(item, NameLookup(snapshot).device_name, now_ms),
         agent_name=None if agent is None else short_text(agent.name) or None,
         proposed_on=_device_elsewhere(snapshot, item, agent),
     )

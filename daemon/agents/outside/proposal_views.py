@@ -16,7 +16,7 @@ from daemon.agents.proposing.sight import Sight
 from daemon.agents.tools import summaries
 from daemon.agents.tools.effects import args_hash, change_set_id
 from daemon.journal.views.lookup import json_value
-from daemon.timestamps import iso_utc
+from daemon.timestamps import iso_utc, stamp_utc
 from store.fold.entity import Entity
 from store.fold.item import Item
 from store.fold.verdicts import DecisionStatus
@@ -89,8 +89,8 @@ def proposed_set(
         items=items,
         expires_at=iso_utc(max(expires_ms)) if waits and expires_ms else None,
         poll_after_ms=POLL_AFTER_MS if waits else None,
-        made_at=iso_utc(made_ms),
-        changed_at=iso_utc(max([made_ms, *_decided_ms(snapshot, items)])),
+        made_at=stamp_utc(made_ms, now_ms),
+        changed_at=stamp_utc(max([made_ms, *_decided_ms(snapshot, items)]), now_ms),
     )
 
 

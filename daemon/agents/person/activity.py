@@ -19,7 +19,7 @@ from daemon.agents.tools.table import TOOLS, validate_arguments
 from daemon.journal.references import entities
 from daemon.journal.views.lookup import DROPPED_TEXT, NameLookup, json_value
 from daemon.journal.wishes import is_wish
-from daemon.timestamps import iso_utc
+from daemon.timestamps import stamp_utc
 from store.fold.entity import Entity
 from store.local import run_log
 from store.local.run_log import RunStatus
@@ -77,15 +77,16 @@ def agent_messages(
     limit: int,
     before: str | None = None,
     calls: bool = False,
+    now_ms: int | None = None,
 ) -> list[AgentMessage]:
     """Return the last messages of an agent, oldest first; with `tools`, also its calls and their answers.
 
     With `calls`, return its calls and their answers alone, each run headed by what woke the agent.
-    `before` is the id of the first message of the next page. Raises Refused if that reference names no
-    message.
+    `before` is the id of the first message of the next page. None is dated later than `now_ms`. Raises
+    Refused if that reference names no message.
     """
     first = None if before is None else entities.find_entity(snapshot, ["message"], before, removed=True).id
-    presenter = _MessagePresenter(snapshot, agent)
+    presenter = _MessagePresenter(snapshot, agent, now_ms)
     messages: list[AgentMessage] = []
     if first is not None:
         presenter.look_for_ends(_messages(snapshot, agent, None), first)
@@ -141,8 +142,9 @@ def _ends_runs(message: Entity) -> bool:
 class _MessagePresenter:
     """Turns messages into what people see; looks each thing up once."""
 
-    def __init__(self, snapshot: Snapshot, agent: EntityId) -> None:
+    def __init__(self, snapshot: Snapshot, agent: EntityId, now_ms: int | None) -> None:
         self._snapshot = snapshot
+        self._now_ms = now_ms
         self._names = NameLookup(snapshot)
         self._item = cache(snapshot.item)
         found_agent = load_agent(snapshot, agent)
@@ -184,7 +186,7 @@ class _MessagePresenter:
         tokens, created, trigger = message.value("tokens"), message.created, message.text("trigger")
         return AgentMessage(
             id=id_to_text(message.id),
-            at="" if created is None else iso_utc(created.ms),
+            at="" if created is None else stamp_utc(created.ms, self._now_ms),
             thread_id=message.text("thread_id"),
             kind=message.text("kind"),
             **sentence_fields("trigger", wakes.stored_reason(trigger) if trigger else None),

@@ -45,7 +45,7 @@ from daemon.journal.references.names import category_id_of, shown_name
 from daemon.journal.views.lookup import NameLookup
 from daemon.journal.views.report_facts import with_current_facts
 from daemon.refusal import RefusalCode, Refused
-from daemon.timestamps import iso_utc
+from daemon.timestamps import iso_utc, stamp_utc
 from store.fold.entity import Entity
 from store.local import run_log, timers
 from store.local.recurring_timers import recurring_timers
@@ -229,6 +229,7 @@ def agent_details(snapshot: Snapshot, agent: EntityId, now_ms: int, outlook: Out
     next_run = _outlook(snapshot, known_agent, outlook, now_ms)
     runs = run_log.runs_of_agent(snapshot, agent, RUNS_SHOWN)
     without_effect = confirmed_without_effect(snapshot, WITHOUT_EFFECT_SHOWN, known_agent.task)
+    woken_ms = known_agent.last_wake_ms
     return AgentDetails(
         id=id_to_text(agent),
         task_id=id_to_text(known_agent.task),
@@ -245,7 +246,7 @@ def agent_details(snapshot: Snapshot, agent: EntityId, now_ms: int, outlook: Out
         report=_report_of_now(snapshot, known_agent, task),
         report_changes_since=count_since_report(snapshot, known_agent),
         report_decisions_since=count_decisions_since_report(snapshot, known_agent),
-        last_wake_at=None if known_agent.last_wake_ms is None else iso_utc(known_agent.last_wake_ms),
+        last_wake_at=None if woken_ms is None else stamp_utc(woken_ms, now_ms),
         next_wake_at=None if next_run.in_s is None else iso_utc(now_ms + round(next_run.in_s * 1000)),
         **sentence_fields("next_wake_why", next_run.reason),
         timers=[iso_utc(at_ms) for at_ms in timers.times_of_agent(snapshot, agent)],

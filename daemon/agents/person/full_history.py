@@ -13,7 +13,7 @@ from daemon.agents.asks.standing_permission import rule_behind
 from daemon.agents.deciding.decision_history import DecisionRecord, list_decisions
 from daemon.journal.fields.provenance import AUTHOR_NAMES
 from daemon.journal.views.lookup import NameLookup, json_value
-from daemon.timestamps import iso_utc
+from daemon.timestamps import stamp_utc
 from store.fold.verdicts import deciding_opinions
 from store.queries.decisions import DecisionEntry
 from store.snapshot import Snapshot
@@ -84,7 +84,7 @@ class _AskDecisionPresenter:
             by=AUTHOR_NAMES[decision.by],
             device=decision.device.hex(),
             device_name=self._names.device_name(decision.device),
-            at=iso_utc(decision.stamp_ms),
+            at=stamp_utc(decision.stamp_ms, self._now_ms),
             reason=decision.reason or None,
             via=decision.via or None,
             edited_args=json_value(decision.edited_args),

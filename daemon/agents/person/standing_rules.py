@@ -19,14 +19,14 @@ from daemon.agents.standing_rules.rule_record import (
     rules_in_force_on,
     rules_on,
 )
-from daemon.agents.standing_rules.rule_uses import OF_RULE, uses_on_day
+from daemon.agents.standing_rules.rule_uses import DAY_MS, OF_RULE, stands_at, uses_on_day
 from daemon.agents.tools.actions import ACTION_CHARS_MAX
 from daemon.agents.tools.agent_record import DESTROYED, load_any_agent
 from daemon.agents.tools.policy import denies_action
 from daemon.agents.tools.presence import ANY, presence_on_action
 from daemon.journal.views.lookup import NameLookup, json_value
 from daemon.refusal import RefusalCode, Refused, usage_error
-from daemon.timestamps import iso_utc
+from daemon.timestamps import iso_utc, stamp_utc
 from store.fold.item_name import Presence
 from store.sentence import sentence
 from store.snapshot import Snapshot
@@ -71,10 +71,10 @@ class StandingRuleDetails(Struct, frozen=True, kw_only=True):
     """A standing rule. `state` is stands, over, revoked, or idle.
 
     Idle is a rule that permits nothing: the agent has another home than when it was written, verdicts on
-    its asks need more by now, or any command could follow a beginning that an earlier version took.
-    `uses_today` counts on the day of UTC. `lets_through` is an example of arguments that fit, and
-    `still_asks` one of similar ones that do not. `uses` are the latest, the newest first. Times are ISO 8601
-    in UTC.
+    its asks need more by now, any command could follow a beginning that an earlier version took, or this
+    device cannot tell by its stamps whether it ended. `uses_today` counts on the day of UTC that counts for
+    it. `lets_through` is an example of arguments that fit, and `still_asks` one of similar ones that do not.
+    `uses` are the latest, the newest first. Times are ISO 8601 in UTC.
     """
 
     rule_id: str
@@ -220,6 +220,7 @@ def rule_details(snapshot: Snapshot, rule: StandingRule, now_ms: int) -> Standin
     names = NameLookup(snapshot)
     agent = load_any_agent(snapshot, rule.agent)
     revoked, examples = rule.revoked, examples_of(rule.pattern)
+    at_ms = _judged_ms(snapshot, rule, now_ms)
     return StandingRuleDetails(
         rule_id=id_to_text(rule.id),
         agent_id=id_to_text(rule.agent),
@@ -231,22 +232,35 @@ def rule_details(snapshot: Snapshot, rule: StandingRule, now_ms: int) -> Standin
         lets_through=json_value(dict(examples.let_through)),
         still_asks=json_value(dict(examples.asking)),
         uses_a_day=rule.uses_a_day,
-        uses_today=uses_on_day(snapshot, rule.id, now_ms),
-        state=_state_of(snapshot, rule, now_ms),
-        made_at=iso_utc(min(rule.made_ms, now_ms)),
+        uses_today=uses_on_day(snapshot, rule.id, at_ms),
+        state=_state_of(snapshot, rule, now_ms, at_ms),
+        made_at=stamp_utc(rule.made_ms, now_ms),
         device=rule.maker.hex(),
         device_name=names.device_name(rule.maker),
-        revoked_at=None if revoked is None else iso_utc(revoked.stamp_ms),
+        revoked_at=None if revoked is None else stamp_utc(revoked.stamp_ms, now_ms),
         revoked_on=None if revoked is None else names.device_name(revoked.signer),
-        uses=_latest_uses(snapshot, rule),
+        uses=_latest_uses(snapshot, rule, now_ms),
     )
 
 
-def _state_of(snapshot: Snapshot, rule: StandingRule, now_ms: int) -> str:
+def _judged_ms(snapshot: Snapshot, rule: StandingRule, now_ms: int) -> int:
+    """Return the time that counts for a rule: only the device that applies it knows its own stamps."""
+    if rule.home != snapshot.device:
+        return now_ms
+    return rule.judged_ms(now_ms, snapshot.stamp_ms_at(now_ms))
+
+
+def _state_of(snapshot: Snapshot, rule: StandingRule, now_ms: int, at_ms: int) -> str:
+    """Return the state of a rule, given the clock and the time that counts for it."""
     if rule.revoked is not None:
         return "revoked"
     if not rule.is_in_force(now_ms):
         return "over"
+    if rule.home == snapshot.device and not stands_at(snapshot, rule, at_ms):
+        return "idle"
+    if at_ms // DAY_MS > now_ms // DAY_MS and uses_on_day(snapshot, rule.id, at_ms) >= rule.uses_a_day:
+        # Its day does not end before the clock comes up to it.
+        return "idle"
     agent, entity = load_any_agent(snapshot, rule.agent), snapshot.entity(rule.agent)
     if agent is None or agent.lifecycle == DESTROYED or agent.home != rule.home:
         return "idle"
@@ -259,7 +273,7 @@ def _state_of(snapshot: Snapshot, rule: StandingRule, now_ms: int) -> str:
     return "stands" if rule.meets_need(needed) else "idle"
 
 
-def _latest_uses(snapshot: Snapshot, rule: StandingRule) -> list[RuleUse]:
+def _latest_uses(snapshot: Snapshot, rule: StandingRule, now_ms: int) -> list[RuleUse]:
     uses = []
     for decision in snapshot.newest_ids_pointing_at(rule.id, OF_RULE, USES_SHOWN_MAX):
         entity = snapshot.entity(decision)
@@ -270,7 +284,7 @@ def _latest_uses(snapshot: Snapshot, rule: StandingRule) -> list[RuleUse]:
             RuleUse(
                 decision_id=id_to_text(decision),
                 ask_id=id_to_text(version.value),
-                at=iso_utc(version.source.ms),
+                at=stamp_utc(version.source.ms, now_ms),
             )
         )
     return uses

@@ -5,7 +5,7 @@ Never estimates: what a model did not count is not here.
 
 from msgspec import Struct
 
-from daemon.timestamps import iso_utc
+from daemon.timestamps import stamp_utc
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId
 
@@ -22,8 +22,8 @@ class RunTokens(Struct, frozen=True, kw_only=True):
     cached: int = 0
 
 
-def tokens_of_runs(snapshot: Snapshot, agent: EntityId) -> list[RunTokens]:
-    """Return what the newest 500 runs of an agent took, the newest first."""
+def tokens_of_runs(snapshot: Snapshot, agent: EntityId, now_ms: int) -> list[RunTokens]:
+    """Return what the newest 500 runs of an agent took, the newest first, none dated later than now."""
     runs = []
     for identifier in snapshot.newest_ids_pointing_at(agent, "agent_usage", RUNS_READ_MAX):
         usage = snapshot.entity(identifier)
@@ -31,7 +31,7 @@ def tokens_of_runs(snapshot: Snapshot, agent: EntityId) -> list[RunTokens]:
             sent, received, cached = (usage.value(name) for name in ("input", "output", "cached"))
             runs.append(
                 RunTokens(
-                    at=iso_utc(usage.created.ms),
+                    at=stamp_utc(usage.created.ms, now_ms),
                     model=usage.text("model"),
                     sent=sent if type(sent) is int else 0,
                     received=received if type(received) is int else 0,

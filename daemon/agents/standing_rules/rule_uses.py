@@ -30,9 +30,12 @@ def uses_on_day(snapshot: Snapshot, rule: EntityId, at_ms: int) -> int:
 def may_use(tx: Transaction, rule: StandingRule) -> bool:
     """Report whether a rule stands now, and has uses left today, as far as this device knows."""
     at_ms = _judged_ms(tx, rule)
-    if not rule.is_in_force(at_ms) or _began_again(tx, at_ms // DAY_MS):
-        return False
-    return uses_on_day(tx, rule.id, at_ms) < rule.uses_a_day
+    return stands_at(tx, rule, at_ms) and uses_on_day(tx, rule.id, at_ms) < rule.uses_a_day
+
+
+def stands_at(snapshot: Snapshot, rule: StandingRule, at_ms: int) -> bool:
+    """Report whether a rule of this device may be used at the time that counts for it, if uses are left."""
+    return rule.is_in_force(at_ms) and not _began_again(snapshot, at_ms // DAY_MS)
 
 
 def _judged_ms(tx: Transaction, rule: StandingRule) -> int:
@@ -43,12 +46,12 @@ def _day_id(rule: EntityId, day: int) -> EntityId:
     return derived_id("rule day", id_to_text(rule), day, time_of=rule)
 
 
-def _began_again(tx: Transaction, day: int) -> bool:
+def _began_again(snapshot: Snapshot, day: int) -> bool:
     """Report whether this database was put back, and may have been on this day: it may lack uses of it."""
-    own = tx.replica
+    own, device = snapshot.replica, snapshot.device
     if own is None or all(
-        head.replica == own or tx.device_of(head.replica) != tx.device for head in tx.vector()
+        head.replica == own or snapshot.device_of(head.replica) != device for head in snapshot.vector()
     ):
         return False
     # Before, its stamps may have been ahead of a clock that is right by what a clock follows others at most.
-    return day <= (tx.log.first_commit(own).commit.stamp.ms + LEAD_MS_MAX) // DAY_MS
+    return day <= (snapshot.log.first_commit(own).commit.stamp.ms + LEAD_MS_MAX) // DAY_MS

@@ -303,6 +303,7 @@ class AgentRoutes:
             calls=query.calls,
             limit=query.limit,
             before=query.before,
+            now_ms=self._now_ms(),
         )
 
     async def _wake(self, call: Call[Wake, Nothing]) -> AgentDetails:

@@ -143,9 +143,9 @@ class _Agents:
             agent = agent_overview.find_agent(snapshot, ref)
             details = agent_overview.agent_details(snapshot, agent, now_ms, self._runs.outlook)
             messages = activity.agent_messages(
-                snapshot, agent, tools=True, calls=calls, limit=MESSAGES_SHOWN, before=before
+                snapshot, agent, tools=True, calls=calls, limit=MESSAGES_SHOWN, before=before, now_ms=now_ms
             )
-            tokens = token_use.tokens_of_runs(snapshot, agent)
+            tokens = token_use.tokens_of_runs(snapshot, agent, now_ms)
             listed = categories.list_categories(snapshot, removed=False)
             names = {category.id: category.name for category in listed}
             rights = rights_of(details.policy, details.presence, details.allowed_categories, names)

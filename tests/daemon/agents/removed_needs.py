@@ -163,8 +163,8 @@ REMOVED_NEEDS = (
     Removed(
         "a standing rule is used so often a day",
         RULE_USES,
-        "return uses_on_day(tx, rule.id, at_ms) < rule.uses_a_day",
-        "return uses_on_day(tx, rule.id, at_ms) >= 0",
+        " and uses_on_day(tx, rule.id, at_ms) < rule.uses_a_day",
+        "",
         RULE_HISTORIES,
     ),
     Removed(
@@ -177,8 +177,8 @@ REMOVED_NEEDS = (
     Removed(
         "a database that was put back applies no rule that day",
         RULE_USES,
-        " or _began_again(tx, at_ms // DAY_MS):",
-        ":",
+        " and not _began_again(snapshot, at_ms // DAY_MS)",
+        "",
         RULE_HISTORIES,
     ),
     Removed(

@@ -3,12 +3,18 @@
 Never sets a clock of this machine: the skew of a device is a parameter.
 """
 
+from functools import partial
+
 import pytest
 
 from daemon.agents.deciding.waiting_items import list_waiting_items
+from daemon.agents.person import full_history
 from daemon.control.health import this_device
+from daemon.journal import change_log
+from daemon.journal.task_timeline import task_timeline
 from daemon.timestamps import iso_utc
 from syncproto.ids import EntityId, id_to_text
+from tests.support.decision_verbs import confirm
 from tests.support.fleet import Fleet, Home
 
 DAY_MS = 86_400_000
@@ -28,6 +34,24 @@ def test_what_is_proposed_once_the_clock_is_right_is_dated_by_the_clock(
         (shown,) = home.read(lambda snapshot: list_waiting_items(snapshot, fleet.now_ms))
         assert shown.item_id == id_to_text(item)
         assert shown.created_at == iso_utc(home.now_ms())
+
+
+def test_no_face_dates_what_was_decided_and_written_ahead_of_now(
+    fleet: Fleet, a: Home, b: Home, task: EntityId
+) -> None:
+    a.skew_ms = DECADES_MS
+    a.new("task", title="Written by a wrong clock")
+    a.skew_ms = 0
+    confirm(a, a.estimate(task, 120))
+    fleet.sync()
+    for home in (a, b):
+        now_ms, ref = home.now_ms(), id_to_text(task)
+        decided = home.read(partial(full_history.list_decided, now_ms=now_ms, limit=9))
+        changes = home.read(partial(change_log.list_changes, ref=None, limit=99, now_ms=now_ms))
+        moments = home.read(partial(task_timeline, ref=ref, now_ms=now_ms)).moments
+        times = [record.at for record in decided] + [change.at for change in changes]
+        assert decided
+        assert max(times + [moment.at for moment in moments]) == iso_utc(now_ms)
 
 
 def test_doctor_says_whose_stamps_lie_ahead_and_a_new_log_is_the_way_back(

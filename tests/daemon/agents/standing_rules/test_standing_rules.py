@@ -174,7 +174,9 @@ def test_a_clock_that_was_decades_ahead_ends_no_rule_that_is_made_later_and_give
     a.skew_ms = 0
     # The device knows no more whether a rule of before has ended: it stays closed.
     assert state(a, ask(a, agent, "0", args={"in": "/before"})) == "pending"
+    assert rule_of(a, before).state == "idle"
     a.write(lambda tx: standing_rules.revoke_rule(tx, before))
+    assert rule_of(a, before).revoked_at == iso_utc(a.now_ms())
     later = make_rule(a, agent, uses_a_day=1)
     assert rule_of(a, later).made_at == iso_utc(a.now_ms())
     assert [state(a, ask(a, agent, key)) for key in "12"] == ["permitted", "pending"]
@@ -189,6 +191,24 @@ def test_a_clock_that_was_decades_ahead_ends_no_rule_that_is_made_later_and_give
     assert state(a, ask(a, agent, "6")) == "permitted"
     a.skew_ms = 0
     assert state(a, ask(a, agent, "7")) == "pending"
+
+
+def test_a_rule_is_shown_as_the_gate_treats_it_while_stamps_lie_ahead(fleet: Fleet, a: Home, agent: EntityId):
+    a.skew_ms = 5 * DAY_MS
+    a.new("task", title="Written by a wrong clock")
+    a.skew_ms = 0
+    rule = make_rule(a, agent, uses_a_day=1)
+    assert (rule_of(a, rule).state, rule_of(a, rule).uses_today) == ("stands", 0)
+    assert state(a, ask(a, agent, "1")) == "permitted"
+    fleet.now_ms += DAY_MS
+    assert state(a, ask(a, agent, "2")) == "pending"
+    shown = rule_of(a, rule)
+    assert (shown.state, shown.uses_today) == ("idle", 1)
+    assert [use.at for use in shown.uses] == [iso_utc(a.now_ms())]
+    # Once the clock has come up to the stamps, its uses are those of a new day.
+    fleet.now_ms += 5 * DAY_MS
+    assert rule_of(a, rule).state == "stands"
+    assert state(a, ask(a, agent, "3")) == "permitted"
 
 
 @pytest.mark.parametrize(("lead_ms", "back_ms"), [(0, 0), (LEAD_MS_MAX, 0), (0, DAY_MS)])
