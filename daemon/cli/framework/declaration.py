@@ -236,13 +236,17 @@ class LazyGroup(Group):
         self.format_commands(context, formatter)
         _Speaks.format_options(self, context, formatter)
 
-    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
         """Show the commands of a day, each as it is typed; `placet help` shows all."""
         from daemon.cli.framework.examples import DAY, example_of
 
         with formatter.section(_("Every day")):
             formatter.write_dl(
-                [(example_of(path), self.summary_of(path, context)) for path in DAY], col_max=40
+                [
+                    (example_of(path), _(words) if words else self.summary_of(path))
+                    for path, words in DAY.items()
+                ],
+                col_max=40,
             )
         formatter.write_paragraph()
         formatter.write_text(_("All commands: {command}").format(command="placet help"))
@@ -253,15 +257,9 @@ class LazyGroup(Group):
             with formatter.section(_(title)):
                 formatter.write_dl([(name, _(listed.summary)) for name, listed in section.items()])
 
-    def summary_of(self, path: str, context: click.Context) -> str:
-        """Return the line that names a command, by the words with which it is called."""
-        name, _blank, verb = path.partition(" ")
-        if not verb:
-            return next(_(section[name].summary) for section in self.sections.values() if name in section)
-        noun = self.get_command(context, name)
-        command = noun.get_command(context, verb) if isinstance(noun, click.Group) else None
-        assert command is not None, path
-        return command.get_short_help_str(200)
+    def summary_of(self, name: str) -> str:
+        """Return the line that names a command, without importing it."""
+        return next(_(section[name].summary) for section in self.sections.values() if name in section)
 
 
 def command(

@@ -7,8 +7,21 @@ from __future__ import annotations
 
 from typing import Final
 
-DAY: Final = ("add", "list", "note", "agent create", "review", "undo", "done", "log", "pair", "web")
-"""The ten commands of a day, which the program's own help shows."""
+from daemon.cli.translation import gettext_noop
+
+DAY: Final = {
+    "add": "",
+    "list": "",
+    "note": "",
+    "agent create": gettext_noop("Give a task an agent, which reads it and proposes."),
+    "review": "",
+    "undo": "",
+    "done": "",
+    "log": "",
+    "pair": "",
+    "web": "",
+}
+"""The ten commands of a day, for the program's own help; a verb has its summary here, to import nothing."""
 
 EXAMPLES: Final = {
     "add": "Call Ana --due friday",

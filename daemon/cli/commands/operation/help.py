@@ -34,7 +34,7 @@ def help_command(output: Output, words: tuple[str, ...]) -> None:
         summaries = {" ".join(words): context.command.get_short_help_str(200)}
         text = context.get_help()
     else:
-        summaries = {name: placet.summary_of(name, root) for name in placet.list_commands(root)}
+        summaries = {name: placet.summary_of(name) for name in placet.list_commands(root)}
         text = _all_commands(placet, root)
     described = [
         {"command": path, "summary": summary, "example": example_of(path)}
