@@ -41,6 +41,7 @@ class TaskField(NamedTuple):
     `fact` says a value in a line of facts, `late` says a day that has passed if that matters; without a fact,
     what is said of the value depends on more than the value. `form` is None for what no form of
     the page edits. `prompt` is what an agent's prompt calls it, beside the fields that it always has.
+    `exported_as` is what exports call it in formats without a word for it, "" if all have a word or no place.
     """
 
     name: str
@@ -52,6 +53,7 @@ class TaskField(NamedTuple):
     late: str = ""
     form: FormField | None = None
     prompt: str = ""
+    exported_as: str = ""
 
 
 TASK_FIELDS: Final = (
@@ -91,6 +93,7 @@ TASK_FIELDS: Final = (
         "minutes",
         word="estimate",
         option=Option("--estimate", "TIME", help="How long it takes: 90, 2h, 1h30."),
+        exported_as="estimate",
         form=FormField(3, asked="How long it takes, such as 45 min or 2 h", label="Length", is_on_new=True),
     ),
     TaskField(
@@ -114,6 +117,7 @@ TASK_FIELDS: Final = (
         "language",
         word="language",
         option=Option("--language", "CODE", help="The language it is written in, such as de."),
+        exported_as="language",
     ),
 )
 

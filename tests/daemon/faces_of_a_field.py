@@ -21,12 +21,15 @@ from daemon.cli.terminal.display import Display
 from daemon.cli.views.journal.tasks import task_page
 from daemon.cli.wording.values import field_words
 from daemon.journal import tasks
+from daemon.journal.fields.imported_provenance import JSONL_FORMAT
 from daemon.journal.fields.schema import is_known_field
 from daemon.journal.human_input import HumanInput
 from daemon.journal.views import task_lines
 from daemon.web.typed_words import words_to_copy
 from syncproto.ids import id_from_text
 from tests.daemon.agents.models.openai.connected_model import CONTEXT
+from tests.daemon.formats import transfers
+from tests.daemon.formats.jsonl.files import imported
 from tests.daemon.web.task_page import TaskPage, hidden_fields, task_page_of
 from tests.support.fleet import Home
 from tests.support.made_up_field import ROW
@@ -93,6 +96,26 @@ def test_agents_of_other_makers_may_read_it(a: Home) -> None:
     task, agent, now_ms = new_task(a), added(a), a.now_ms()
     read = a.read(lambda snapshot: readable_tasks.readable_task(snapshot, agent, task.id, now_ms))
     assert getattr(read, ROW.name) == DAY
+
+
+@pytest.mark.parametrize("format_", ["icalendar", "taskwarrior", "todotxt", JSONL_FORMAT])
+def test_a_file_has_it_and_brings_it_back(a: Home, b: Home, format_: str) -> None:
+    new_task(a)
+    text = transfers.export(a, format_)
+    if format_ == JSONL_FORMAT:
+        imported(b, text)
+    else:
+        transfers.bring(b, format_, text)
+    assert [getattr(task, ROW.name) for task in transfers.stored_tasks(b)] == [DAY]
+
+
+@pytest.mark.parametrize("format_", ["markdown", "todotxt"])
+def test_an_edit_of_it_in_an_exported_file_is_seen(a: Home, format_: str) -> None:
+    """Only todo.txt has a place for it: the other one says nothing of it, not even that it has gone."""
+    new_task(a)
+    transfers.bring(a, format_, transfers.export(a, format_).replace(DAY, "2031-01-02"))
+    (task,) = transfers.stored_tasks(a)
+    assert getattr(task, ROW.name) == ("2031-01-02" if format_ == "todotxt" else DAY)
 
 
 async def test_a_new_task_of_the_page_is_asked_for_it(page: TaskPage) -> None:

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from daemon.task_fields import TASK_FIELDS
 from tests.support.patience import LIMIT_S
 from tests.support.source_tree import ROOT, text_of
@@ -15,6 +17,7 @@ from tests.support.source_tree import ROOT, text_of
 FACES = "tests/daemon/faces_of_a_field.py"
 
 
+@pytest.mark.slow
 def test_no_face_forgets_a_field_that_has_a_row() -> None:
     made_up = ["-p", "tests.support.made_up_field", "-p", "no:cacheprovider", "-n0", "-q", "--tb=line", FACES]
     result = subprocess.run(

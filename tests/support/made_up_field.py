@@ -4,6 +4,7 @@ A plugin of pytest, which loads it before anything reads the table. Never helps 
 bring there has been forgotten.
 """
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -20,6 +21,7 @@ ROW: Final = TaskField(
     fact="made up {day}",
     form=FormField(9, asked="A day that is made up", label="Made up", is_on_new=True),
     prompt="madeUp",
+    exported_as="made_up",
 )
 
 
@@ -46,6 +48,16 @@ from daemon.journal.views import structures  # noqa: E402 - it reads no row, and
 
 _put(structures, "BriefTask", _with_row(structures.BriefTask, str | None))
 _put(structures, "Task", _with_row(structures.Task, str | None))
+
+from daemon.formats.core import task_values  # noqa: E402 - so does this
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TaskValues(task_values.TaskValues):
+    made_up: str | None = None
+
+
+_put(task_values, "TaskValues", _TaskValues)
 
 from daemon.journal import tasks  # noqa: E402 - so does this
 

@@ -10,7 +10,14 @@ from functools import cached_property, partial
 from daemon.formats.core import child_matching
 from daemon.formats.core.import_history import ImportHistory, import_origin
 from daemon.formats.core.line_positions import LinePositions
-from daemon.formats.core.plan import PlannedChecklist, PlannedEntry, PlannedItem, PlannedTask, joined_line
+from daemon.formats.core.plan import (
+    VALUE_FIELDS,
+    PlannedChecklist,
+    PlannedEntry,
+    PlannedItem,
+    PlannedTask,
+    joined_line,
+)
 from daemon.formats.core.round_trip import FORMATS_THAT_RETURN as RETURNING
 from daemon.formats.core.round_trip import ReturnedElements
 from daemon.formats.core.similarity import keys_of
@@ -29,7 +36,7 @@ from syncproto.ids import EntityId, derived_id, id_to_text
 
 FieldValues = dict[str, Value]
 
-_EDITABLE = ("title", "status", "reason", "priority", "due", "estimate_minutes", "language")
+_EDITABLE = ("title", "status", "reason", *(field.name for field in VALUE_FIELDS))
 """The fields of a task whose values a plan contains as they are stored."""
 
 
@@ -143,13 +150,7 @@ class TaskDrafter:
             return self._edited_fields(task, task.current, entity)
         category = self.catalogue.id_of("category", task.category) if task.category else None
         wanted: FieldValues = {
-            "title": task.title,
-            "status": task.status,
-            "reason": task.reason,
-            "priority": task.priority,
-            "due": task.due,
-            "estimate_minutes": task.estimate_minutes,
-            "language": task.language,
+            **{name: getattr(task, name) for name in _EDITABLE},
             "category_id": category,
         }
         if task.due_moves and entity and not (_is_imports(entity, "due") and _is_imports(entity, "status")):

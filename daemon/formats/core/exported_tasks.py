@@ -9,16 +9,19 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, tzinfo
 from functools import cached_property
 from itertools import count
+from typing import Any
 from uuid import UUID
 
 from daemon.formats.core.import_history import source_changed_ms, source_id_of
-from daemon.formats.core.plan import plain_text, title_line
+from daemon.formats.core.plan import VALUE_FIELDS, plain_text, title_line
+from daemon.formats.core.task_values import TaskValues
 from daemon.journal.fields.imported_provenance import is_from_import
 from daemon.journal.fields.placement import position_key
 from daemon.journal.fields.provenance import written_ms
 from daemon.journal.fields.validation import CLOSED
 from daemon.journal.references.names import TASK_LABELS, category_id_of
 from daemon.journal.views.lookup import NameLookup
+from daemon.task_fields import FieldType
 from store.fold.entity import Entity
 from store.fold.entity_state import DELETED
 from store.snapshot import Snapshot
@@ -67,17 +70,13 @@ class ExportedChecklist:
 
 
 @dataclass(frozen=True, slots=True)
-class ExportedTask:
+class ExportedTask(TaskValues):
     """One task. What nobody ever gave a value is None, unlike what was given the usual one."""
 
     id: EntityId
     title: str
     status: str
     reason: str | None
-    priority: str | None
-    due: str | None
-    estimate_minutes: int | None
-    language: str | None
     category: str | None
     labels: tuple[str, ...]
     made_ms: int
@@ -186,10 +185,7 @@ class ExportedTasks:
             title=title_line(plain_text(task.text("title"))),
             status=_line(task.text("status")) or "OPEN",
             reason=_line(task.text("reason")) or None,
-            priority=_line(task.text("priority")) or None,
-            due=_day_or_none(task.text("due")),
-            estimate_minutes=_number(task.value("estimate_minutes")),
-            language=_word_or_none(task.text("language")),
+            **{field.name: _written_value(field.type, task.value(field.name)) for field in VALUE_FIELDS},
             category=_line(self._names.categories.get(category, "")) or None if category else None,
             labels=self._labels(task),
             made_ms=written_ms(task.created),
@@ -322,6 +318,19 @@ def _at_ms(entry: Entity) -> int:
         return written_ms(entry.created) if entry.created else 0
 
 
+def _written_value(type_: FieldType, value: object) -> Any:
+    """Return a value as a file can have it, None for none and for what no file has a place for."""
+    if type_ == "minutes":
+        return value if type(value) is int else None
+    text = value if isinstance(value, str) else ""
+    match type_:
+        case "day":
+            return _day_or_none(text)
+        case "language":
+            return _word_or_none(text)
+    return _line(text) or None
+
+
 def _day_or_none(text: str) -> str | None:
     try:
         return date.fromisoformat(text).isoformat()
@@ -333,10 +342,6 @@ def _word_or_none(text: str) -> str | None:
     """Return a text that is one word: a format has no place for more, and more could end its line."""
     word = plain_text(text)
     return word if word and word.split() == [word] else None
-
-
-def _number(value: object) -> int | None:
-    return value if type(value) is int else None
 
 
 def _line(text: str) -> str:

@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 from daemon.formats.core.plan import PlannedChecklist, PlannedItem, fits_title, joined_line
-from daemon.journal.fields.validation import ESTIMATE_MAX, NEEDS_REASON, REASON_CHARS_MAX
+from daemon.journal.fields.validation import ESTIMATE_MAX, NEEDS_REASON, REASON_CHARS_MAX, checked_due_day
+from daemon.refusal import Refused
+from daemon.task_fields import FieldType
 
 _ESTIMATE = re.compile(r"[1-9]\d{0,6}", re.ASCII)
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", re.ASCII)
@@ -25,6 +27,26 @@ def read_estimate(text: str) -> int | None:
 def read_language(text: str) -> str | None:
     """Read the code of a language."""
     return text if _LANGUAGE.fullmatch(text) else None
+
+
+def read_value(type_: FieldType, text: str) -> str | int | None:
+    """Read a value of a field as `str` writes it, None if no task may have it."""
+    match type_:
+        case "minutes":
+            return read_estimate(text)
+        case "language":
+            return read_language(text)
+        case "day":
+            return read_day(text)
+    return None
+
+
+def read_day(text: str) -> str | None:
+    """Read a day."""
+    try:
+        return checked_due_day(text)
+    except Refused:
+        return None
 
 
 def read_reason(text: str) -> str | None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from daemon.formats.core.import_history import imported_task_id
-from daemon.formats.core.plan import Plan, PlannedTask, Skipped, describe_skipped, joined_line
+from daemon.formats.core.plan import VALUE_FIELDS, Plan, PlannedTask, Skipped, describe_skipped, joined_line
 from store.sentence import sentence
 from store.snapshot import Snapshot
 from syncproto.ids import ID_BYTES, EntityId
@@ -107,7 +107,7 @@ def _said(task: PlannedTask, is_removed: bool) -> tuple[object, ...]:
         for checklist in task.checklists
     ]
     return (
-        *(task.title, state, task.priority, task.due, task.estimate_minutes, task.language, task.category),
+        *(task.title, state, *(getattr(task, field.name) for field in VALUE_FIELDS), task.category),
         *(sorted(task.labels), checklists, sorted(joined_line(entry.text) for entry in task.entries)),
         sorted((_normal_key(link.from_key), _normal_key(link.to_key), link.type) for link in task.links),
     )

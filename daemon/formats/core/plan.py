@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from daemon.formats.core.task_values import TaskValues
 from daemon.journal.fields.validation import ENTRY_BYTES_MAX, TITLE_CHARS_MAX
+from daemon.task_fields import TASK_FIELDS
 from store.sentence import Sentence, foreign_text, sentence, sentence_fields
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId
@@ -82,8 +84,12 @@ class PlannedLink:
     type: str
 
 
+_VALUE_NAMES = {entry.name for entry in fields(TaskValues)}
+VALUE_FIELDS = tuple(row for row in TASK_FIELDS if row.name in _VALUE_NAMES)
+
+
 @dataclass(frozen=True, slots=True)
-class PlannedTask:
+class PlannedTask(TaskValues):
     """A task and all that belongs to it.
 
     `made_ms`, `changed_ms` and `ended_ms` are when the source made, last changed, and finished or deleted it
@@ -107,10 +113,6 @@ class PlannedTask:
     source: str | None = None
     status: str = "OPEN"
     reason: str | None = None
-    priority: str | None = None
-    due: str | None = None
-    estimate_minutes: int | None = None
-    language: str | None = None
     category: str | None = None
     labels: tuple[str, ...] = ()
     checklists: tuple[PlannedChecklist, ...] = ()

@@ -6,7 +6,7 @@ Never drops a property that says something of a to-do: what has no place in the 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from daemon.formats.core import extension_fields
 from daemon.formats.core.plan import (
@@ -40,6 +40,7 @@ from daemon.formats.icalendar.date_times import CalendarMoment, CalendarTimes, z
 from daemon.formats.icalendar.series import RULE_NAMES, Recurrence, SeriesDates, read_duration
 from daemon.journal.fields.validation import CLOSED, NAME_CHARS_MAX
 from daemon.journal.tasks import LABELS_MAX
+from daemon.task_fields import TASK_FIELDS
 from store.sentence import Sentence, sentence
 
 FORMAT = "icalendar"
@@ -62,7 +63,13 @@ RELATIONS: Final = {
 }
 PARENT, CHILD, DEPENDS = "PARENT", "CHILD", "DEPENDS-ON"
 X_STATUS, X_REASON, X_CATEGORY = "X-PLACET-STATUS", "X-PLACET-REASON", "X-PLACET-CATEGORY"
-X_ESTIMATE, X_CHECKLIST, X_AT = "X-PLACET-ESTIMATE", "X-PLACET-CHECKLIST", "X-PLACET-AT"
+X_CHECKLIST, X_AT = "X-PLACET-CHECKLIST", "X-PLACET-AT"
+SPELLED: Final = {
+    f"X-PLACET-{field.exported_as.upper().replace('_', '-')}": field
+    for field in TASK_FIELDS
+    if field.exported_as and field.type != "language"
+}
+"""The fields that an export writes as properties of our own; a language is a parameter of the summary."""
 _OWN_STATUSES = ("GROOMED", "BLOCKED", "ON HOLD")
 _UID_CHARS_MAX = 1000
 _UNTITLED = "(no summary)"
@@ -225,7 +232,7 @@ class _TodoReader:
             reason=reason,
             priority=self._priority(),
             due=due,
-            estimate_minutes=self._estimate(),
+            **self._spelled_values(),
             language=self._language(),
             category=category,
             labels=labels,
@@ -354,12 +361,16 @@ class _TodoReader:
         property_ = self._first_property("DURATION")
         return None if property_ is None else read_duration(property_)
 
-    def _estimate(self) -> int | None:
-        property_ = self._first_property(X_ESTIMATE)
-        minutes = None if property_ is None else extension_fields.read_estimate(property_.text.strip())
-        if property_ is not None and minutes is not None:
-            self._place(property_)
-        return minutes
+    def _spelled_values(self) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for name, field in SPELLED.items():
+            property_ = self._first_property(name)
+            if property_ is None:
+                continue
+            values[field.name] = extension_fields.read_value(field.type, property_.text.strip())
+            if values[field.name] is not None:
+                self._place(property_)
+        return values
 
     def _language(self) -> str | None:
         return (

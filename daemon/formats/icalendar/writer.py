@@ -27,12 +27,12 @@ from daemon.formats.icalendar.reader import (
     PARENT,
     PRIORITIES,
     RELATIONS,
+    SPELLED,
     STATUSES,
     WRITTEN_PRIORITIES,
     X_AT,
     X_CATEGORY,
     X_CHECKLIST,
-    X_ESTIMATE,
     X_REASON,
     X_STATUS,
     comment_key,
@@ -134,8 +134,9 @@ def _properties(task: ExportedTask, kept: KeptLines) -> Iterator[WrittenProperty
         yield "PRIORITY", {}, str(WRITTEN_PRIORITIES[task.priority or ""])
     if task.due and not kept.says_due:
         yield "DUE", {"VALUE": "DATE"}, task.due.replace("-", "")
-    if task.estimate_minutes:
-        yield X_ESTIMATE, {}, str(task.estimate_minutes)
+    for name, field in SPELLED.items():
+        if value := getattr(task, field.name):
+            yield name, {}, str(value)
     if task.category:
         yield X_CATEGORY, {}, task.category
     for exported_checklist in task.lists:

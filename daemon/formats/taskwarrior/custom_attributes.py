@@ -4,20 +4,18 @@ Never believed if Taskwarrior's own attributes differ: it changes those and keep
 """
 
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 from daemon.formats.core import extension_fields
 from daemon.formats.core.plan import PlannedChecklist, PlannedLink
 from daemon.formats.taskwarrior.records import LocatedRecord, as_json, text_in_json
-from daemon.journal.fields.validation import checked_due_day
-from daemon.refusal import Refused
+from daemon.task_fields import TASK_FIELDS
 
 STATUS = "placet_status"
 REASON = "placet_reason"
 PRIORITY = "placet_priority"
 DUE = "placet_due"
-ESTIMATE = "placet_estimate"
-LANGUAGE = "placet_language"
 CHECKLISTS = "placet_checklists"
 LINKS = "placet_links"
 URGENT = "P0"
@@ -27,7 +25,9 @@ _STATUSES = {
     "recurring": ("GROOMED", "IN PROGRESS", "BLOCKED", "ON HOLD"),
     "deleted": ("REJECTED",),
 }
-_OURS = frozenset({STATUS, REASON, PRIORITY, DUE, ESTIMATE, LANGUAGE, CHECKLISTS, LINKS})
+SPELLED = {f"placet_{field.exported_as}": field for field in TASK_FIELDS if field.exported_as}
+"""The fields that are such an attribute and nothing else."""
+_OURS = frozenset({STATUS, REASON, PRIORITY, DUE, *SPELLED, CHECKLISTS, LINKS})
 
 Attribute = TypeVar("Attribute")
 
@@ -42,9 +42,11 @@ class CustomAttributes:
         self.left = [pair for pair in source.others if texts.get(pair[0]) is None]
         self._given = {name: text for name, text in texts.items() if text is not None}
         self._urgent = self._given.get(PRIORITY) == URGENT
-        self.estimate = self._read_attribute(ESTIMATE, extension_fields.read_estimate)
-        self.language = self._read_attribute(LANGUAGE, extension_fields.read_language)
-        self.due = None if source.record.due else self._read_attribute(DUE, _day)
+        self.values: dict[str, Any] = {
+            field.name: self._read_attribute(name, partial(extension_fields.read_value, field.type))
+            for name, field in SPELLED.items()
+        }
+        self.due = None if source.record.due else self._read_attribute(DUE, extension_fields.read_day)
         self.checklists: tuple[PlannedChecklist, ...] = (
             self._read_attribute(CHECKLISTS, lambda text: extension_fields.read_checklists(text, source.key))
             or ()
@@ -84,10 +86,3 @@ class CustomAttributes:
         type_, _, other = word.partition(":")
         is_known = type_ in extension_fields.NON_BLOCKING_LINK_TYPES and other in self._present
         return is_known and other != self._source.key
-
-
-def _day(text: str) -> str | None:
-    try:
-        return checked_due_day(text)
-    except Refused:
-        return None

@@ -203,8 +203,10 @@ def _own_attributes(task: ExportedTask, tasks: ExportedTasks) -> RecordJson:
     return {
         custom_attributes.PRIORITY: task.priority if task.priority == custom_attributes.URGENT else None,
         custom_attributes.DUE: task.due if too_early else None,
-        custom_attributes.ESTIMATE: str(task.estimate_minutes) if task.estimate_minutes else None,
-        custom_attributes.LANGUAGE: task.language,
+        **{
+            name: str(value) if (value := getattr(task, field.name)) else None
+            for name, field in custom_attributes.SPELLED.items()
+        },
         custom_attributes.CHECKLISTS: "\n\n".join(lists),
         custom_attributes.LINKS: " ".join(sorted(set(links))),
     }

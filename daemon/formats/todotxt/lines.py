@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from daemon.formats.core.plan import title_line
+from daemon.task_fields import TASK_FIELDS, FieldType
 from store.sentence import Sentence, sentence
 
 _DONE = re.compile(r"x\s+")
@@ -25,7 +26,15 @@ ID_KEY = "placet"
 """The key by which an exported file names the task that a line was exported from."""
 
 _ID = re.compile(r"[0-9a-f]{32}")
-KNOWN_KEYS = frozenset({"due", "pri", "status", "reason", "estimate", "lang"})
+SPELLED = {
+    "lang" if field.type == "language" else field.exported_as: field
+    for field in TASK_FIELDS
+    if field.exported_as
+}
+"""The fields that an export writes as pairs of our own, by the key."""
+UNITS: dict[FieldType, str] = {"minutes": "min"}
+"""What stands behind a value in such a pair."""
+KNOWN_KEYS = frozenset({"due", "pri", "status", "reason", *SPELLED})
 """Keys that have a place in the journal, so that they never stay in a title."""
 
 

@@ -8,7 +8,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, tzinfo
+from typing import Any
 
+from daemon.formats.core import extension_fields
 from daemon.formats.core.plan import (
     ImportFault,
     Plan,
@@ -24,9 +26,19 @@ from daemon.formats.core.plan import (
     unreadable_plan,
     with_faults,
 )
-from daemon.formats.todotxt.lines import DUE_MARK, MalformedLine, TodoLine, is_id_pair, parse_date, read_line
-from daemon.journal.fields.validation import ESTIMATE_MAX, NAME_CHARS_MAX, REASON_CHARS_MAX
+from daemon.formats.todotxt.lines import (
+    DUE_MARK,
+    SPELLED,
+    UNITS,
+    MalformedLine,
+    TodoLine,
+    is_id_pair,
+    parse_date,
+    read_line,
+)
+from daemon.journal.fields.validation import NAME_CHARS_MAX, REASON_CHARS_MAX
 from daemon.journal.tasks import LABELS_MAX
+from daemon.task_fields import TaskField
 from store.sentence import sentence
 from syncproto.ids import EntityId, id_from_text
 
@@ -44,8 +56,6 @@ OPEN_STATUSES = {
     "on-hold": "ON HOLD",
 }
 REJECTED = "rejected"
-_ESTIMATE = re.compile(r"([1-9]\d{0,6})min", re.ASCII)
-_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", re.ASCII)
 _DUE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:T\S+)?", re.ASCII)
 _LETTER = re.compile(r"[A-Z]")
 _KEY_CHARS = 16
@@ -109,8 +119,7 @@ def _task(line: TodoLine, number: int, key: str, zone: tzinfo) -> PlannedTask:
         reason=reader.reason,
         priority=reader.priority,
         due=reader.due,
-        estimate_minutes=reader.estimate,
-        language=reader.language,
+        **reader.values,
         category=category,
         labels=tuple(labels),
         entries=tuple(_entries(line, key, kept_marks, made_ms)),
@@ -148,8 +157,7 @@ class _Pairs:
     def __init__(self, line: TodoLine) -> None:
         self.left: list[str] = []
         self.reason: str | None = None
-        self.estimate: int | None = None
-        self.language: str | None = None
+        self.values: dict[str, Any] = {}
         self.exported_id: EntityId | None = None
         self.status = "DONE" if line.is_done else "OPEN"
         self.priority = self._priority(line.priority) if line.priority else None
@@ -167,18 +175,22 @@ class _Pairs:
         if key == "reason" and self.reason is None and len(value) <= REASON_CHARS_MAX:
             self.reason = joined_line(value.replace("_", " ")) or None
             return self.reason is not None
-        if key == "estimate" and self.estimate is None and (match := _ESTIMATE.fullmatch(value)):
-            minutes = int(match[1])
-            self.estimate = minutes if minutes <= ESTIMATE_MAX else None
-            return minutes <= ESTIMATE_MAX
-        if key == "lang" and self.language is None and _LANGUAGE.fullmatch(value):
-            self.language = value
-            return True
+        if field := SPELLED.get(key):
+            return self._take_value(field, value)
         if is_id_pair(key, value):
             # The first one counts; another names a task that this line is not.
             self.exported_id = self.exported_id or EntityId(id_from_text(value))
             return True
         return False
+
+    def _take_value(self, field: TaskField, value: str) -> bool:
+        unit = UNITS.get(field.type, "")
+        text = value.removesuffix(unit) if value.endswith(unit) else ""
+        read = extension_fields.read_value(field.type, text)
+        if field.name in self.values or read is None:
+            return False
+        self.values[field.name] = read
+        return True
 
     def _due(self, values: list[str]) -> str | None:
         """Return the first day; keep all that the line says of it if that is more than a day."""

@@ -12,6 +12,8 @@ from daemon.formats.core.exported_tasks import ExportedTask, ExportedTasks, loca
 from daemon.formats.core.plan import PlannedTask, cut_title
 from daemon.formats.todotxt.lines import (
     ID_KEY,
+    SPELLED,
+    UNITS,
     MalformedLine,
     TodoLine,
     as_text,
@@ -139,10 +141,9 @@ def _journal_pairs(task: ExportedTask, kept_marks: list[str]) -> Iterator[str]:
         word = f"reason:{_one_word(task.reason)}"
         # Some values, such as those that begin with slashes, are of no pair.
         yield word if split_pair(word) else word.replace(":", ":_", 1)
-    if task.estimate_minutes:
-        yield f"estimate:{task.estimate_minutes}min"
-    if task.language:
-        yield f"lang:{task.language}"
+    for key, field in SPELLED.items():
+        if value := getattr(task, field.name):
+            yield f"{key}:{value}{UNITS.get(field.type, '')}"
     yield from (f"{key}:{value}" for key, value in kept_pairs if key not in ("due", ID_KEY))
     yield f"{ID_KEY}:{id_to_text(task.id)}"
 
