@@ -120,7 +120,7 @@ stored-uses: $(VENV)/.dev ## live through 20 000 histories of permissions on rea
 	@$(PY) -m tests.daemon.agents.asks.stored_histories
 
 shapes: $(VENV)/.dev ## write the shapes of the API's answers for the command line from the daemon's structures
-	@$(PY) -m tests.daemon.cli.api.shapes
+	@$(PY) -m tests.daemon.shapes.shapes
 
 words: $(VENV)/.dev ## find the words of the command line and the daemon, name what is not translated, and compile
 	@$(PY) -m tests.locale.catalogs

@@ -13,6 +13,8 @@ from msgspec import Struct, structs
 
 from store.sentence import sentence
 
+COOKIE: Final = "placet"
+"""The cookie of a session."""
 SECRET_VALID_S: Final = 300.0
 SECRETS_MAX: Final = 8
 SESSIONS_MAX: Final = 32

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import structlog
 
+from daemon import sd_notify
 from daemon.agents.deciding.waiting_items import list_waiting_items
 from daemon.agents.models.rules.embedded_model import RulesModel
 from daemon.agents.person.default_agents import DefaultAgent
@@ -25,7 +26,6 @@ from daemon.agents.running.spending import Ledger
 from daemon.agents.running.stand_in import ModelWithStandIn
 from daemon.agents.running.timetable import RunPace
 from daemon.agents.tools.model_interface import Model, TokenUsage
-from daemon.app import sd_notify
 from daemon.app.idle_check import check_while_idle
 from daemon.app.machine import machine_id
 from daemon.browser_access import BrowserAccess

@@ -9,12 +9,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from daemon.app import journal_files
-from daemon.app.folder_lock import lock_folder
 from daemon.app.journal_files import Answer
 from daemon.app.machine import machine_id
 from daemon.clock import SystemClock
 from daemon.control.spool import Spool
 from daemon.disk import DiskFloor
+from daemon.folder_lock import lock_folder
 from daemon.formats.core.importer import ImportResult
 from daemon.formats.jsonl import importer
 from daemon.formats.jsonl import reader as lines_in

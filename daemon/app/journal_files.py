@@ -15,11 +15,11 @@ from typing import Any
 from msgspec import structs
 
 from daemon import config, paths
-from daemon.app.folder_lock import DataFolderInUse, is_locked, lock_folder, unsafe_folder_sentence
 from daemon.app.machine import machine_id
 from daemon.clock import SystemClock
 from daemon.config import ConfigError
 from daemon.disk import free_bytes, os_error_sentences
+from daemon.folder_lock import DataFolderInUse, is_locked, lock_folder, unsafe_folder_sentence
 from daemon.journal.verification import verify_database
 from daemon.paths import UMASK, Paths, UnsafeFolder
 from daemon.peers.transport import identity, sealed_key

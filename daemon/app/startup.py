@@ -13,13 +13,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from daemon import config, paths
-from daemon.app import logs
+from daemon import config, logs, paths
 from daemon.app.composition import CannotListen, Welcome, run_daemon
-from daemon.app.folder_lock import DataFolderInUse, lock_folder, unsafe_folder_sentence
 from daemon.clock import SystemClock
 from daemon.config import ConfigError
 from daemon.disk import os_error_sentences
+from daemon.folder_lock import DataFolderInUse, lock_folder, unsafe_folder_sentence
 from daemon.paths import UMASK, Paths, UnsafeFolder
 from daemon.peers.transport.identity import IdentityError
 from store.file.errors import FREE_SOME_SPACE, StoreError

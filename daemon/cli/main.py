@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import click
 
 from daemon import __version__
-from daemon.cli import translation
 from daemon.cli.api import command_error
 from daemon.cli.api.command_error import CommandError
 from daemon.cli.framework.declaration import COMPLETION_VARIABLE, CommandEntry, LazyGroup
 from daemon.cli.terminal.output import JSON, JSONL, PLAIN, Output, write_json
-from daemon.cli.terminal.text import escape
-from daemon.cli.translation import _, gettext_noop
 from daemon.language import DEFAULT_LANGUAGE
+from daemon.words import translation
+from daemon.words.terminal_text import escape
+from daemon.words.translation import _, gettext_noop
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -227,7 +227,7 @@ def _report(refusal: CommandError, as_json: bool) -> int:
     if as_json:
         write_json(refusal.as_json())
     # Most commands are not refused: the words of refusals are imported for those that are.
-    from daemon.cli.wording.sentences import detail_lines, error_line
+    from daemon.cli.framework.error_lines import detail_lines, error_line
 
     for line in (error_line(refusal), *detail_lines(refusal)):
         _say(f"placet: {escape(line)}")

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from daemon.app import logs, sd_notify
-from daemon.app.folder_lock import DataFolderInUse, lock_folder
+from daemon import logs, sd_notify
 from daemon.clock import Clock, SystemClock
+from daemon.folder_lock import DataFolderInUse, lock_folder
 from daemon.paths import UMASK
 from daemon.peers.transport import addresses
 from daemon.peers.transport.identity import (

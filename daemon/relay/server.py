@@ -13,6 +13,7 @@ import structlog
 from aiohttp import web
 
 from daemon.clock import Clock
+from daemon.connections import ConnectionLimits, Connections
 from daemon.peers.mailboxes.carrier import CarrierFault
 from daemon.peers.transport.addresses import caller_network
 from daemon.peers.transport.software_name import hide_versions
@@ -21,7 +22,6 @@ from daemon.relay.blob_keeper import BlobKeeper, QuotaExceeded
 from daemon.relay.boxes import BLOBS_FOLDER, Box, BoxFile
 from daemon.relay.request_limits import RateLimit, RelayLimits
 from daemon.relay.vault_news import VaultNews
-from daemon.web.connections import ConnectionLimits, Connections
 from syncproto.mailboxes.envelope import ENVELOPE_BYTES_MAX
 
 NAME_CHARS_MAX = 300

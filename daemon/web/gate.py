@@ -13,11 +13,10 @@ import structlog
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from daemon.browser_access import BrowserAccess
+from daemon.browser_access import COOKIE, BrowserAccess
 from store.file.errors import StoreError
 from store.sentence import Sentence
 
-COOKIE: Final = "placet"
 COOKIE_MAX_AGE_S: Final = 30 * 86_400
 FRAMES_LOGGED: Final = 8
 

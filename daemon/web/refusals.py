@@ -6,10 +6,10 @@ Never writes: a form that was refused has changed nothing.
 import re
 from typing import Final
 
-from daemon.cli.translation import _, gettext_noop
-from daemon.cli.wording.sentences import answer_words
 from daemon.refusal import Refused
 from daemon.web.services import PageServices
+from daemon.words.sentences import answer_words
+from daemon.words.translation import _, gettext_noop
 from store.sentence import Sentence, sentence_fields
 
 _ON_PAGE: Final = {

@@ -16,9 +16,9 @@ from aiohttp import web
 from msgspec import structs
 
 from daemon.config import WebSettings
+from daemon.connections import DEFAULT_LIMITS, ConnectionLimits, Connections
 from daemon.web import gate, listening
 from daemon.web.board import board_routes
-from daemon.web.connections import DEFAULT_LIMITS, ConnectionLimits, Connections
 from daemon.web.forms import FORM_BYTES_MAX, FORM_MEDIA, read_form
 from daemon.web.frame.rendering import STATIC_PATH
 from daemon.web.history import history_routes

@@ -9,9 +9,9 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
-from daemon.cli.translation import _
 from daemon.task_fields import form_fields
 from daemon.web.card.argument_words import argument_name
+from daemon.words.translation import _
 
 _ARGUMENT: Final = re.compile(r"arg\.([A-Za-z]{1,40})")
 """An argument of a proposal, by its name."""

@@ -19,13 +19,13 @@ from daemon.agents.outside import readable_tasks
 from daemon.cli.commands.journal import task as task_commands
 from daemon.cli.terminal.display import Display
 from daemon.cli.views.journal.tasks import task_page
-from daemon.cli.wording.values import field_words
 from daemon.journal import tasks
 from daemon.journal.fields.imported_provenance import JSONL_FORMAT
 from daemon.journal.fields.schema import is_known_field
 from daemon.journal.human_input import HumanInput
 from daemon.journal.views import task_lines
 from daemon.web.typed_words import words_to_copy
+from daemon.words.values import field_words
 from syncproto.ids import id_from_text
 from tests.daemon.agents.models.openai.connected_model import CONTEXT
 from tests.daemon.formats import transfers

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from daemon import config
-from daemon.cli.translation import preferred_language
 from daemon.config import ConfigError, LoadedSettings, ServerSettings
+from daemon.words.translation import preferred_language
 
 KEYS = config.keys()
 

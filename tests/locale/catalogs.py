@@ -26,10 +26,14 @@ from tests.support.source_tree import ROOT
 
 DOMAIN: Final = "placet"
 FOLDER: Final = ROOT / "daemon" / "locale"
-SOURCE: Final = ROOT / "daemon" / "cli"
+SOURCES: Final = (ROOT / "daemon" / "cli", ROOT / "daemon" / "words")
 TRANSLATED: Final = tuple(text for text in LANGUAGES if text != DEFAULT_LANGUAGE)
 
-MODULES: Final = (ROOT / "placet.py", ROOT / "daemon" / "task_fields.py", *sorted(SOURCE.rglob("*.py")))
+MODULES: Final = (
+    ROOT / "placet.py",
+    ROOT / "daemon" / "task_fields.py",
+    *(path for source in SOURCES for path in sorted(source.rglob("*.py"))),
+)
 """All that the command line consists of, with the rows that it and the page read."""
 _WORDS_OF_ROWS: Final = {"word": "field", "fact": None, "late": None, "asked": None, "label": None}
 """What a row says of a field of a task, and of what each is said."""
@@ -43,7 +47,7 @@ DAEMON_MODULES: Final = tuple(
     path
     for folder in ("daemon", "store")
     for path in sorted((ROOT / folder).rglob("*.py"))
-    if SOURCE not in path.parents
+    if not set(SOURCES) & set(path.parents)
 )
 """What the sentences come from that reach the command line as ids."""
 ID_CONTEXT: Final = "id:"

@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from daemon.cli.wording.dates import full_time_words
-from daemon.cli.wording.sentences import answer_words
+from daemon.words.dates import full_time_words
+from daemon.words.sentences import answer_words
 
 _TIME: Final = re.compile(r"\d{4}-\d{2}-\d{2}T[\d:.]+Z")
 

@@ -13,8 +13,8 @@ import time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from daemon.cli.api.command_error import EXIT_NOT_FOUND, CommandError, error_from_response, no_daemon_error
-from daemon.cli.translation import _
 from daemon.paths import find_paths, short_address
+from daemon.words.translation import _
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

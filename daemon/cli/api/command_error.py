@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from daemon.cli.translation import _
+from daemon.words.translation import _, sentence_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from daemon.cli.api.shapes import CandidateJson, DetailJson, SentenceJson
+    from daemon.shapes.answers import CandidateJson, DetailJson, SentenceJson
 
 EXIT_DONE: Final = 0
 EXIT_FAILED: Final = 1
@@ -131,14 +131,6 @@ def error_from_response(http_status: int, answer: object) -> CommandError:
         sentence=sentence_of(error),
         hint_sentence=sentence_of(error, "hint_"),
     )
-
-
-def sentence_of(answer: Mapping[str, Any], prefix: str = "") -> SentenceJson | None:
-    """Return the sentence that an object of an answer names by `id` and `params`, if it does."""
-    sentence_id, params = answer.get(f"{prefix}id"), answer.get(f"{prefix}params")
-    if not isinstance(sentence_id, str) or not sentence_id:
-        return None
-    return {"id": sentence_id, "params": params if isinstance(params, dict) else {}}
 
 
 def _candidates(error: dict[str, Any]) -> list[CandidateJson]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from daemon.cli.api.client import ApiAnswer
 from daemon.cli.api.command_error import EXIT_DONE, EXIT_FAILED, EXIT_PARTLY, CommandError
-from daemon.cli.terminal.text import escape
+from daemon.words.terminal_text import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -61,7 +61,7 @@ def run_for_each(
     sys.stdout.flush()
     if refusals:
         # Most commands are not refused: the words of refusals are imported for those that are.
-        from daemon.cli.wording.sentences import error_line
+        from daemon.cli.framework.error_lines import error_line
 
         for ref, refused in refusals:
             print(f"placet: {escape(ref)}: {escape(error_line(refused))}", file=sys.stderr)

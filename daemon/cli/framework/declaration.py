@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from daemon.cli.terminal.output import HUMAN, JSON, JSONL, PLAIN
-from daemon.cli.translation import _
+from daemon.words.translation import _
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from daemon.cli.translation import gettext_noop
+from daemon.words.translation import gettext_noop
 
 DAY: Final = {
     "add": "",

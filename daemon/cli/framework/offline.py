@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.api.command_error import error_from_response
-from daemon.cli.translation import _, gettext_noop
+from daemon.words.translation import _, gettext_noop
 
 if TYPE_CHECKING:
     from daemon.cli.terminal.output import Output

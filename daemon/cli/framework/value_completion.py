@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from daemon.cli.api.command_error import CommandError
-from daemon.cli.terminal.text import escape
-from daemon.cli.translation import _
-from daemon.cli.wording.short_ids import short_ids_of
+from daemon.words.short_ids import short_ids_of
+from daemon.words.terminal_text import escape
+from daemon.words.translation import _
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -127,7 +127,7 @@ def _items_decided(*statuses: str) -> list[tuple[str, str]]:
 
 
 def _summary(item: Any) -> str:
-    from daemon.cli.wording.proposals import summary_words
+    from daemon.words.proposals import summary_words
 
     return summary_words(item)
 

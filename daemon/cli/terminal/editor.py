@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 from daemon.cli.api.command_error import CommandError
 from daemon.cli.terminal.standard_input import decode_utf8
-from daemon.cli.terminal.text import escape
-from daemon.cli.translation import _
 from daemon.paths import find_paths
+from daemon.words.terminal_text import escape
+from daemon.words.translation import _
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,8 +10,8 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.terminal.display import Display, detect_display
-from daemon.cli.terminal.text import escape
-from daemon.cli.translation import ngettext
+from daemon.words.terminal_text import escape
+from daemon.words.translation import ngettext
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -12,7 +12,7 @@ import click
 
 from daemon import text_files
 from daemon.cli.api.command_error import CommandError
-from daemon.cli.translation import _, gettext_noop
+from daemon.words.translation import _, gettext_noop
 
 STANDARD_INPUT: Final = gettext_noop("standard input")
 _BYTES_MAX: Final = 64 << 20

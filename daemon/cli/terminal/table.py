@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from daemon.cli.terminal.text import display_width, pad_right, truncate
-from daemon.cli.translation import _
+from daemon.words.terminal_text import display_width, pad_right, truncate
+from daemon.words.translation import _
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

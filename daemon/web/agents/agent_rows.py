@@ -12,21 +12,21 @@ import msgspec
 from daemon.agents.person.activity import AgentMessage
 from daemon.agents.person.agent_overview import AgentDetails, RunSummary
 from daemon.agents.person.token_use import RunTokens
-from daemon.cli.terminal.text import truncate
-from daemon.cli.translation import _, ngettext
-from daemon.cli.wording import terms
-from daemon.cli.wording.activity import activity_kind, asked_words, kind_words, message_parts, woken_words
-from daemon.cli.wording.agents import (
+from daemon.web.card.agent_line import STATE_TONES
+from daemon.web.card.argument_words import argument_lines
+from daemon.words import terms
+from daemon.words.activity import activity_kind, asked_words, kind_words, message_parts, woken_words
+from daemon.words.agents import (
     recurrence_words,
     report_age_words,
     report_fields,
     report_list,
     report_list_words,
 )
-from daemon.cli.wording.dates import day_words, full_time_words, relative_time
-from daemon.cli.wording.sentences import answer_words
-from daemon.web.card.agent_line import STATE_TONES
-from daemon.web.card.argument_words import argument_lines
+from daemon.words.dates import day_words, full_time_words, relative_time
+from daemon.words.sentences import answer_words
+from daemon.words.terminal_text import truncate
+from daemon.words.translation import _, ngettext
 
 _MICRO = 1_000_000
 CostOf = Callable[[RunTokens], int | None]

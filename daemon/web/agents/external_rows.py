@@ -10,11 +10,11 @@ import msgspec
 
 from daemon.agents.person.external_agents import ExternalAgentDetails
 from daemon.agents.tools.policy import SCOPES
-from daemon.cli.translation import _, ngettext
-from daemon.cli.wording import terms
-from daemon.cli.wording.dates import full_time_words
-from daemon.cli.wording.sentences import answer_words
 from daemon.web.card.agent_line import STATE_TONES
+from daemon.words import terms
+from daemon.words.dates import full_time_words
+from daemon.words.sentences import answer_words
+from daemon.words.translation import _, ngettext
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from daemon.agents.person import policy_edits, presence_edits
 from daemon.agents.person.policy_edits import DEFAULT, policy_choices
 from daemon.agents.tools.actions import ALL_TOOLS
 from daemon.agents.tools.presence import PRESENCES
-from daemon.cli.translation import _
-from daemon.cli.wording import terms
 from daemon.web.forms import refuse_form
+from daemon.words import terms
+from daemon.words.translation import _
 from store.transaction import Transaction
 from syncproto.ids import EntityId
 

@@ -11,8 +11,6 @@ import msgspec
 from aiohttp import web
 from msgspec import structs
 
-from daemon.cli.wording import terms
-from daemon.cli.wording.dates import due_words
 from daemon.journal import tasks
 from daemon.journal.fields.validation import CLOSED, NEEDS_REASON, STATUSES
 from daemon.journal.tasks import TaskEdit
@@ -23,6 +21,8 @@ from daemon.web.forms import read_form, refuse_form
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, shortfall_words
 from daemon.web.services import PageServices
+from daemon.words import terms
+from daemon.words.dates import due_words
 
 PATH: Final = "/board"
 SHOWN_MAX: Final = 40

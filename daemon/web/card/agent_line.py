@@ -9,11 +9,11 @@ from typing import Any, Final, cast
 import msgspec
 
 from daemon.agents.person.agent_overview import AgentDetails
-from daemon.cli.translation import _, ngettext
-from daemon.cli.wording import terms
-from daemon.cli.wording.dates import day_words, parse_time_s, relative_time
-from daemon.cli.wording.sentences import answer_words
-from daemon.cli.wording.task_parts import clock_time
+from daemon.words import terms
+from daemon.words.dates import day_words, parse_time_s, relative_time
+from daemon.words.sentences import answer_words
+from daemon.words.task_parts import clock_time
+from daemon.words.translation import _, ngettext
 
 STATE_TONES: Final = {"active": "green", "destroyed": "red"}
 

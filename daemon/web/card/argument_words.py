@@ -5,7 +5,7 @@ Never judges a value.
 
 from typing import Any, Final
 
-from daemon.cli.wording.values import field_words, value_words
+from daemon.words.values import field_words, value_words
 
 _EVIDENCE: Final = "evidenceIds"
 """Ids of notes: the proposal shows the notes themselves."""

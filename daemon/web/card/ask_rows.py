@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from daemon.agents.asks.ask_views import AskDetails, AskState
 from daemon.agents.tools.presence import OTHER_DEVICE
-from daemon.cli.terminal.text import escape
-from daemon.cli.translation import _
-from daemon.cli.wording import terms
-from daemon.cli.wording.dates import relative_future_time, relative_time
-from daemon.cli.wording.proposals import VERDICTS_ON_ASKS, need_words
 from daemon.web.card.item_rows import elsewhere_words
+from daemon.words import terms
+from daemon.words.dates import relative_future_time, relative_time
+from daemon.words.proposals import VERDICTS_ON_ASKS, need_words
+from daemon.words.terminal_text import escape
+from daemon.words.translation import _
 
 _LINE_CHARS: Final = 72
 _SHOWN_CHARS: Final = 320

@@ -11,9 +11,8 @@ import msgspec
 from daemon.agents.deciding.waiting_items import PendingItem
 from daemon.agents.person.inbox import InboxCard
 from daemon.agents.tools.presence import ANY
-from daemon.cli.translation import _, gettext_noop
-from daemon.cli.wording.dates import relative_future_time, relative_time
-from daemon.cli.wording.proposals import (
+from daemon.words.dates import relative_future_time, relative_time
+from daemon.words.proposals import (
     agrees_with_notes,
     item_marks,
     note_words,
@@ -22,7 +21,8 @@ from daemon.cli.wording.proposals import (
     summary_words,
     value_changes,
 )
-from daemon.cli.wording.values import field_words, value_words
+from daemon.words.translation import _, gettext_noop
+from daemon.words.values import field_words, value_words
 
 KINDS: Final = {
     "questions": gettext_noop("Questions"),

@@ -16,12 +16,12 @@ from daemon.agents.deciding.decision_result import DecisionOutcome, DecisionResu
 from daemon.agents.deciding.verdict_requests import RequestedVerdict, VerdictRequest
 from daemon.agents.person import passkeys
 from daemon.agents.person.shown_verdicts import decide_shown
-from daemon.cli.translation import _, ngettext
-from daemon.cli.wording.sentences import answer_words
 from daemon.refusal import Refused
 from daemon.web.passkey_forms import PasskeyRequest, passkey_request, proof_of
 from daemon.web.refusals import page_words, refusal_words, shortfall_words
 from daemon.web.services import PageServices
+from daemon.words.sentences import answer_words
+from daemon.words.translation import _, ngettext
 from syncproto.ids import EntityId, id_from_text
 
 ITEMS_MAX: Final = 5000

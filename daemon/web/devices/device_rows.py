@@ -9,18 +9,18 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from daemon.cli.translation import _, ngettext
-from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.devices import (
+from daemon.peers.linking.device_states import DeviceState
+from daemon.peers.mailboxes.mailbox_state import MailboxReader, MailboxState
+from daemon.words.dates import relative_time
+from daemon.words.devices import (
     admission_words,
     differing_words,
     link_words,
     step_words,
     unique_names,
 )
-from daemon.cli.wording.sentences import answer_words
-from daemon.peers.linking.device_states import DeviceState
-from daemon.peers.mailboxes.mailbox_state import MailboxReader, MailboxState
+from daemon.words.sentences import answer_words
+from daemon.words.translation import _, ngettext
 
 _ID_SHOWN: Final = 12
 _MIB: Final = 1 << 20

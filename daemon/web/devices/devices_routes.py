@@ -10,8 +10,6 @@ from typing import Any, Final
 import msgspec
 from aiohttp import web
 
-from daemon.cli.translation import _
-from daemon.cli.wording.devices import goodbye_words
 from daemon.peers.network import PeerNetwork
 from daemon.refusal import Refused
 from daemon.web.devices.device_rows import device_rows, mailbox_rows
@@ -20,6 +18,8 @@ from daemon.web.forms import read_form, refuse_form
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, shortfall_words
 from daemon.web.services import PageServices
+from daemon.words.devices import goodbye_words
+from daemon.words.translation import _
 
 PATH: Final = "/devices"
 STATE_CHARS: Final = 12

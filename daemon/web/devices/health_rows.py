@@ -10,10 +10,10 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from daemon.cli.translation import _, ngettext
-from daemon.cli.wording.dates import due_words
-from daemon.cli.wording.sentences import answer_words
 from daemon.peers.exchange_days import ExchangeDay
+from daemon.words.dates import due_words
+from daemon.words.sentences import answer_words
+from daemon.words.translation import _, ngettext
 
 DAYS_SHOWN: Final = 7
 """So many days are always shown; those before them are folded."""

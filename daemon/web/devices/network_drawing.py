@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from daemon.cli.terminal.text import escape, truncate
-from daemon.cli.translation import _
 from daemon.peers.mailboxes.mailbox_state import MailboxState
 from daemon.web.devices.device_rows import DeviceRow
+from daemon.words.terminal_text import escape, truncate
+from daemon.words.translation import _
 
 DEVICES_DRAWN_MAX: Final = 12
 MAILBOXES_DRAWN_MAX: Final = 6

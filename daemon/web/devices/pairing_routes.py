@@ -10,9 +10,6 @@ from typing import Any, Final
 import msgspec
 from aiohttp import web
 
-from daemon.cli.translation import _
-from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.devices import failed_try_words, invitation_end_words, joined_words, newcomer_words
 from daemon.peers.network import PeerNetwork
 from daemon.peers.pairing.invitation import TRIES_MAX
 from daemon.peers.pairing.invitations import InvitationState, Invited
@@ -22,6 +19,9 @@ from daemon.web.forms import read_form, refuse_form
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, shortfall_words
 from daemon.web.services import PageServices
+from daemon.words.dates import relative_time
+from daemon.words.devices import failed_try_words, invitation_end_words, joined_words, newcomer_words
+from daemon.words.translation import _
 
 PATH: Final = "/devices/pair"
 WAIT_S: Final = 20.0

@@ -6,13 +6,13 @@ Never calls a journal intact of which something was found.
 from dataclasses import dataclass
 from typing import Any
 
-from daemon.cli.translation import _, ngettext
-from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.sentences import answer_words
 from daemon.journal.verification import CheckProgress, Verified
 from daemon.refusal import Refused
 from daemon.web.devices.verify_job import Ended
 from daemon.web.refusals import refusal_words, sentence_text
+from daemon.words.dates import relative_time
+from daemon.words.sentences import answer_words
+from daemon.words.translation import _, ngettext
 
 
 @dataclass(frozen=True, slots=True)

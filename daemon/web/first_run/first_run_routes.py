@@ -10,13 +10,13 @@ from typing import Any, Final, Protocol
 from aiohttp import web
 
 from daemon.agents.person import first_steps
-from daemon.cli.translation import _
 from daemon.refusal import Refused
 from daemon.web.first_run.step_values import step_values
 from daemon.web.forms import read_form, refuse_form
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, shortfall_words
 from daemon.web.services import PageServices
+from daemon.words.translation import _
 from store.transaction import Transaction
 from syncproto.ids import EntityId
 

@@ -10,9 +10,9 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from daemon.cli.terminal.text import escape as visible
-from daemon.cli.translation import _, ngettext, pgettext, use_language
 from daemon.language import DEFAULT_LANGUAGE
+from daemon.words.terminal_text import escape as visible
+from daemon.words.translation import _, ngettext, pgettext, use_language
 
 WEB_FOLDER: Final = Path(__file__).parents[1]
 STATIC_PATH: Final = "/static"

@@ -10,12 +10,12 @@ import msgspec
 
 from daemon.agents.deciding.decision_history import DecisionRecord
 from daemon.agents.tools.effects import args_hash
-from daemon.cli.translation import _
-from daemon.cli.wording.arguments import argument_words
-from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.proposals import LACKS, summary_words, verdict_words
-from daemon.cli.wording.values import in_quotation_marks
 from daemon.web.card.argument_words import edit_words
+from daemon.words.arguments import argument_words
+from daemon.words.dates import relative_time
+from daemon.words.proposals import LACKS, summary_words, verdict_words
+from daemon.words.translation import _
+from daemon.words.values import in_quotation_marks
 
 _TONES: Final = {"confirmed": "green", "rejected": "red"}
 _CAN_BE_TAKEN_BACK: Final = frozenset({"confirmed", "rejected", "deferred"})

@@ -9,8 +9,6 @@ from typing import Any, Final
 import msgspec
 from aiohttp import web
 
-from daemon.cli.translation import _
-from daemon.cli.wording.imports import counts_words, progress_words, remark_lines, skipped_lines
 from daemon.formats.core.importer import ImportResult
 from daemon.formats.importing import FILE_BYTES_MAX, Imports, TextFile
 from daemon.refusal import Refused
@@ -28,6 +26,8 @@ from daemon.web.importing.upload import FileTooLarge, SentFile, read_file
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, sentence_text, shortfall_words
 from daemon.web.services import PageServices
+from daemon.words.imports import counts_words, progress_words, remark_lines, skipped_lines
+from daemon.words.translation import _
 
 PATH: Final = "/import"
 FILE_PATH: Final = "/import/file"

@@ -12,16 +12,16 @@ from aiohttp import web
 from daemon.agents.asks import ask_views
 from daemon.agents.asks.ask_views import AskDetails
 from daemon.agents.person import inbox
-from daemon.cli.translation import _
-from daemon.cli.wording import terms
-from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.proposals import summary_words
 from daemon.web.card.ask_rows import AskRow, ask_row
 from daemon.web.card.item_rows import KINDS, Card, card_of, kind_of
 from daemon.web.card.verdict_form import Outcome, decide_form
 from daemon.web.first_run.step_values import step_values
 from daemon.web.forms import read_form
 from daemon.web.services import PageServices
+from daemon.words import terms
+from daemon.words.dates import relative_time
+from daemon.words.proposals import summary_words
+from daemon.words.translation import _
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId, id_from_text
 

@@ -11,9 +11,8 @@ import msgspec
 from aiohttp import web
 from msgspec import Struct
 
-from daemon.browser_access import BrowserAccess
+from daemon.browser_access import COOKIE, BrowserAccess
 from daemon.notifier import Notifier, wait_for_any_growth
-from daemon.web.gate import COOKIE
 from store.snapshot import Snapshot
 from store.threads import StoreThreads
 

@@ -14,15 +14,15 @@ from multidict import MultiDictProxy
 from daemon.agents.deciding.passkey_proof import PasskeyNeeded
 from daemon.agents.deciding.verdict_requests import NEEDS_PASSKEY
 from daemon.agents.person import passkeys
-from daemon.cli.translation import _
-from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.sentences import answer_words
 from daemon.refusal import Refused
 from daemon.web.forms import read_form, refuse_form
 from daemon.web.page_answer import page_answer
 from daemon.web.passkey_forms import is_made_for, new_credential, passkey_request, proof_of, rp_id_of
 from daemon.web.refusals import refusal_words, shortfall_words
 from daemon.web.services import PageServices
+from daemon.words.dates import relative_time
+from daemon.words.sentences import answer_words
+from daemon.words.translation import _
 from store.transaction import Transaction
 from syncproto.assertion import Passkey
 from syncproto.ids import id_from_text

@@ -12,12 +12,12 @@ import msgspec
 
 from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.table import ANSWER_QUESTION, TOOLS
-from daemon.cli.terminal.text import escape
-from daemon.cli.translation import _
-from daemon.cli.wording import terms
 from daemon.journal.human_input import HumanInput
 from daemon.journal.tasks import TaskEdit
 from daemon.web.card.argument_words import argument_name
+from daemon.words import terms
+from daemon.words.terminal_text import escape
+from daemon.words.translation import _
 
 PREFIX: Final = "arg."
 _YES, _NO = "true", "false"

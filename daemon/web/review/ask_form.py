@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from daemon.cli.terminal.text import escape
 from daemon.refusal import usage_error
 from daemon.web.card.ask_rows import visible_json, visible_line
+from daemon.words.terminal_text import escape
 from store.sentence import sentence
 
 PREFIX: Final = "ask."

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from daemon.agents.asks.ask_views import AskDetails
 from daemon.agents.deciding.decision_history import DecisionRecord
-from daemon.cli.translation import _
-from daemon.cli.wording.dates import full_time_words, relative_time
 from daemon.web.card.ask_rows import AskRow, ask_row
 from daemon.web.review.ask_form import PREFIX, AskField, ask_fields
 from daemon.web.review.review_rows import decided_words
+from daemon.words.dates import full_time_words, relative_time
+from daemon.words.translation import _
 
 
 @dataclass(frozen=True, slots=True)

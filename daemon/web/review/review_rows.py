@@ -12,12 +12,12 @@ import msgspec
 from daemon.agents.deciding.decision_history import DecisionRecord
 from daemon.agents.deciding.waiting_items import PendingItem
 from daemon.agents.person.inbox import InboxCard
-from daemon.cli.translation import _
-from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.proposals import LACKS, value_changes, verdict_words
-from daemon.cli.wording.values import field_words, in_quotation_marks, value_words
 from daemon.web.card.item_rows import KINDS, ItemRow, ValueRow, elsewhere_words, item_row, kind_of, shown_text
 from daemon.web.review.argument_form import ArgumentField, argument_fields
+from daemon.words.dates import relative_time
+from daemon.words.proposals import LACKS, value_changes, verdict_words
+from daemon.words.translation import _
+from daemon.words.values import field_words, in_quotation_marks, value_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ import json
 from dataclasses import dataclass
 
 from daemon.agents.person.standing_rules import StandingRuleDetails
-from daemon.cli.translation import _
-from daemon.cli.wording.dates import full_time_words, relative_time
+from daemon.words.dates import full_time_words, relative_time
+from daemon.words.translation import _
 
 _TONES = {"stands": "green", "revoked": "red"}
 

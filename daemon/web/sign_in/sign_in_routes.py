@@ -8,6 +8,7 @@ from typing import Final
 
 from aiohttp import web
 
+from daemon.browser_access import COOKIE
 from daemon.web import gate
 from daemon.web.forms import read_form
 from daemon.web.services import PageServices
@@ -44,11 +45,11 @@ class _SignIn:
         return response
 
     async def sign_out(self, request: web.Request) -> web.Response:
-        session = self._services.access.session_of(request.cookies.get(gate.COOKIE, ""))
+        session = self._services.access.session_of(request.cookies.get(COOKIE, ""))
         if session is not None:
             self._services.access.end_session(session.id)
         response = web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": PATH})
-        response.del_cookie(gate.COOKIE)
+        response.del_cookie(COOKIE)
         return response
 
     def _page(self, status: HTTPStatus, *, failed: bool) -> web.Response:

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 from msgspec import UnsetType
 
-from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.sentences import answer_words
-from daemon.cli.wording.values import author_words, field_words, value_words
 from daemon.journal.views.structures import ClockJson, Conflict, ConflictVersion
+from daemon.words.dates import relative_time
+from daemon.words.sentences import answer_words
+from daemon.words.values import author_words, field_words, value_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,6 @@ from aiohttp import web
 from daemon.agents.asks import ask_views
 from daemon.agents.deciding.waiting_items import list_waiting_items, waiting_count
 from daemon.agents.person.task_agents import agents_of_tasks, waiting_by_task
-from daemon.cli.translation import _
-from daemon.cli.wording import terms
 from daemon.journal import search
 from daemon.journal.fields.validation import PRIORITIES, STATUSES
 from daemon.journal.human_input import HumanInput
@@ -27,6 +25,8 @@ from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words
 from daemon.web.services import PageServices
 from daemon.web.tasks.list_rows import TaskRow, row_of_line
+from daemon.words import terms
+from daemon.words.translation import _
 from store.snapshot import Snapshot
 from syncproto.ids import id_from_text, id_to_text
 

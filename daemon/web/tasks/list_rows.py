@@ -6,12 +6,12 @@ Never reads more of a task than its line shows.
 from dataclasses import dataclass
 
 from daemon.agents.tools.agent_record import Agent
-from daemon.cli.translation import _, ngettext
-from daemon.cli.wording import terms
-from daemon.cli.wording.dates import duration_words
-from daemon.cli.wording.task_parts import day_facts
 from daemon.journal.fields.validation import PLAIN_STATUS, PRIORITY_DEFAULT
 from daemon.journal.views.task_lines import TaskLine
+from daemon.words import terms
+from daemon.words.dates import duration_words
+from daemon.words.task_parts import day_facts
+from daemon.words.translation import _, ngettext
 from syncproto.ids import id_to_text
 
 

@@ -11,8 +11,6 @@ from typing import Any, Final
 from aiohttp import web
 from multidict import MultiDictProxy
 
-from daemon.cli.translation import _
-from daemon.cli.wording.dates import duration_words
 from daemon.journal import entries, tasks
 from daemon.journal.entries import NewEntry
 from daemon.journal.fields import validation
@@ -26,6 +24,8 @@ from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, shortfall_words
 from daemon.web.services import PageServices
 from daemon.web.tasks.sent_forms import FormFields, checks_of, faults_of, typed_fields
+from daemon.words.dates import duration_words
+from daemon.words.translation import _
 from store.transaction import Transaction
 from syncproto.ids import EntityId, id_from_text
 

@@ -10,12 +10,6 @@ from typing import Any, Final, cast
 import msgspec
 from msgspec import UnsetType
 
-from daemon.cli.terminal.text import escape as visible
-from daemon.cli.translation import _
-from daemon.cli.wording import terms
-from daemon.cli.wording.dates import full_time_words, relative_time
-from daemon.cli.wording.task_parts import length_words, span_words, task_link_words, tick_words
-from daemon.cli.wording.values import author_words
 from daemon.journal.views.structures import (
     Checklist,
     ChecklistItem,
@@ -26,6 +20,12 @@ from daemon.journal.views.structures import (
     TimeRecord,
 )
 from daemon.web.tasks.conflict_rows import clock_text
+from daemon.words import terms
+from daemon.words.dates import full_time_words, relative_time
+from daemon.words.task_parts import length_words, span_words, task_link_words, tick_words
+from daemon.words.terminal_text import escape as visible
+from daemon.words.translation import _
+from daemon.words.values import author_words
 
 TIMES_SHOWN: Final = 5
 STEPS_SHOWN: Final = 5

@@ -15,9 +15,6 @@ from markupsafe import escape
 from msgspec import structs
 from multidict import MultiDictProxy
 
-from daemon.cli.terminal.text import escape as visible
-from daemon.cli.translation import _
-from daemon.cli.wording.dates import duration_words
 from daemon.journal import checklist_items, conflicts, entries, tasks
 from daemon.journal.checklist_items import ItemEdit, NewItem
 from daemon.journal.conflicts import Keep
@@ -31,6 +28,9 @@ from daemon.task_fields import FieldType, TaskField, form_fields
 from daemon.web.forms import refuse_form
 from daemon.web.refusals import refusal_words
 from daemon.web.tasks.part_rows import NoteRow
+from daemon.words.dates import duration_words
+from daemon.words.terminal_text import escape as visible
+from daemon.words.translation import _
 from store.transaction import Transaction
 
 _EDITED: Final = tuple(form_fields(is_new=False))

@@ -15,8 +15,6 @@ from multidict import MultiDict, MultiDictProxy
 from daemon.agents.person import agent_overview, inbox
 from daemon.agents.person.agent_overview import OutlookLookup
 from daemon.agents.person.task_agents import agents_of_tasks
-from daemon.cli.translation import _
-from daemon.cli.wording import terms
 from daemon.journal import conflicts, entries, tasks
 from daemon.journal.fields.validation import PLAIN_STATUS, PRIORITIES, STATUSES
 from daemon.journal.human_input import HumanInput
@@ -32,6 +30,8 @@ from daemon.web.services import PageServices
 from daemon.web.tasks.sent_forms import SentForm, forms_of, read_sent
 from daemon.web.tasks.task_rows import ShownTask, page_of_task
 from daemon.web.typed_words import words_to_copy
+from daemon.words import terms
+from daemon.words.translation import _
 from store.snapshot import Snapshot
 from syncproto.ids import id_from_text
 

@@ -9,10 +9,6 @@ from typing import Any, Final, NamedTuple, cast
 import msgspec
 
 from daemon.agents.person.agent_overview import AgentDetails
-from daemon.cli.translation import ngettext
-from daemon.cli.wording import terms
-from daemon.cli.wording.dates import duration_words, relative_time
-from daemon.cli.wording.task_parts import day_facts, spent_words
 from daemon.journal.fields.validation import CLOSED, PRIORITY_DEFAULT
 from daemon.journal.views.structures import Conflict, Entry, Task
 from daemon.web.card.agent_line import AgentLine, agent_line
@@ -30,6 +26,10 @@ from daemon.web.tasks.part_rows import (
     step_rows,
     time_rows,
 )
+from daemon.words import terms
+from daemon.words.dates import duration_words, relative_time
+from daemon.words.task_parts import day_facts, spent_words
+from daemon.words.translation import ngettext
 
 STATUS_TONES: Final = {"IN PROGRESS": "green", "DONE": "green", "REJECTED": "red"}
 NOTES_SHOWN: Final = 20

@@ -12,16 +12,16 @@ from typing import Any, Final, NamedTuple, cast
 import msgspec
 
 from daemon.agents.deciding.decision_history import DecisionRecord
-from daemon.cli.translation import _, ngettext
-from daemon.cli.wording import terms
-from daemon.cli.wording.arguments import argument_words
-from daemon.cli.wording.changes import NAMING_FIELDS, is_telling
-from daemon.cli.wording.dates import full_time_words, relative_time
-from daemon.cli.wording.proposals import summary_words, verdict_words
-from daemon.cli.wording.values import author_words, field_words, value_words, with_colon
 from daemon.journal.task_timeline import Moment, Timeline
 from daemon.journal.views.structures import Change
 from daemon.web.timeline.lanes import Edge, Row, draw
+from daemon.words import terms
+from daemon.words.arguments import argument_words
+from daemon.words.changes import NAMING_FIELDS, is_telling
+from daemon.words.dates import full_time_words, relative_time
+from daemon.words.proposals import summary_words, verdict_words
+from daemon.words.translation import _, ngettext
+from daemon.words.values import author_words, field_words, value_words, with_colon
 
 LINES_MAX: Final = 8
 UNDONE: Final = frozenset({"undone", "reopened"})

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from daemon.app import journal_files
-from daemon.app.folder_lock import lock_folder
 from daemon.cli.terminal.display import Display
 from daemon.cli.views.files.backups import restore_lines
+from daemon.folder_lock import lock_folder
 from daemon.peers.transport import identity, sealed_key
 from daemon.peers.transport.sealed_key import UnsealError
 from store.file.database import SchemaRule, connect

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from daemon.app import sd_notify
+from daemon import sd_notify
 from store.file.database import SchemaRule, connect
 from tests.support.patience import LIMIT_S
 from tests.support.starts import processes

@@ -1,4 +1,4 @@
-"""Answers of the control API, in the shapes that INTERFACE and `daemon.cli.api.shapes` describe.
+"""Answers of the control API, in the shapes that INTERFACE and `daemon.shapes.answers` describe.
 
 Never random: views are compared with what they must show.
 """

@@ -12,9 +12,9 @@ from typing import Any
 import click
 import pytest
 
-from daemon.cli import translation
 from daemon.cli.main import program, run
-from daemon.cli.terminal.text import display_width
+from daemon.words import translation
+from daemon.words.terminal_text import display_width
 from tests.daemon.cli import examples
 from tests.daemon.cli.examples import AGENT, ITEM, OTHER, TASK
 from tests.daemon.cli.fake_control import FakeControl

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from daemon.cli import translation
 from daemon.language import chosen_language
+from daemon.words import translation
 from tests.daemon.cli import examples
 from tests.daemon.cli.fake_control import FakeControl
 from tests.support.commands import Placet
@@ -69,7 +69,7 @@ def test_a_whole_screen_is_in_one_language(placet: Placet, control: FakeControl)
 
 
 def test_times_are_said_as_their_language_says_them(monkeypatch: pytest.MonkeyPatch):
-    from daemon.cli.wording.dates import due_words, full_day_words, relative_time
+    from daemon.words.dates import due_words, full_day_words, relative_time
 
     now_s = 1_800_000_000.0  # Fri 15 Jan 2027, 08:00 UTC
     monkeypatch.setenv("LANGUAGE", "")

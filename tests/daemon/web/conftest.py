@@ -12,13 +12,12 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from daemon.browser_access import BrowserAccess
+from daemon.browser_access import COOKIE, BrowserAccess
 from daemon.config import WebSettings
+from daemon.connections import DEFAULT_LIMITS, ConnectionLimits
 from daemon.disk import DiskFloor
 from daemon.notifier import Notifier
 from daemon.web import listening
-from daemon.web.connections import DEFAULT_LIMITS, ConnectionLimits
-from daemon.web.gate import COOKIE
 from daemon.web.live.page_stream import Surroundings
 from daemon.web.server import PageServer
 from daemon.web.services import PageServices

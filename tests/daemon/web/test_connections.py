@@ -7,7 +7,7 @@ import asyncio
 
 import pytest
 
-from daemon.web.connections import ConnectionLimits, Connections
+from daemon.connections import ConnectionLimits, Connections
 from tests.daemon.web.conftest import Page, Serve
 from tests.support.patience import LIMIT_S
 

@@ -12,9 +12,9 @@ from aiohttp import web
 
 from daemon.agents.person import lifecycle
 from daemon.agents.person.first_steps import OFFERED_MAX, first_steps
-from daemon.cli.translation import use_language
 from daemon.disk import DiskFloor
 from daemon.web.first_run import first_run_routes
+from daemon.words.translation import use_language
 from store.transaction import EntityWrite, Transaction
 from syncproto.ids import EntityId, id_to_text
 from tests.daemon.agents.models.rules.accuracy import LANGUAGES, Corpus, proposed_kinds

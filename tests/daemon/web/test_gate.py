@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from daemon.web.gate import COOKIE, COOKIE_MAX_AGE_S, HEADERS
+from daemon.browser_access import COOKIE
+from daemon.web.gate import COOKIE_MAX_AGE_S, HEADERS
 from store.file.errors import damaged_database
 from tests.daemon.web.conftest import CHANGES, PROXIED, Page
 

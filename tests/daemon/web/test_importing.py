@@ -16,13 +16,13 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from daemon.cli.translation import use_language
 from daemon.disk import DiskFloor
 from daemon.formats.core.importer import PART_ELEMENTS
 from daemon.formats.importing import Imports
 from daemon.web import page_job
 from daemon.web.frame.rendering import Renderer
 from daemon.web.importing import import_jobs, import_routes, upload
+from daemon.words.translation import use_language
 from tests.daemon.web.conftest import Page, PageAnswer
 
 HOSTILE = "<img src=x onerror=alert(1)> \u202egnp.exe {{ 7*7 }}"

@@ -7,11 +7,11 @@ import pytest
 from msgspec import structs
 
 from daemon.agents.person import inbox
-from daemon.cli.translation import use_language
 from daemon.disk import DiskFloor
 from daemon.web.card.item_rows import item_row
 from daemon.web.card.verdict_form import ITEMS_MAX
 from daemon.web.frame.rendering import WEB_FOLDER, Renderer
+from daemon.words.translation import use_language
 from store.fold.entity import Entity
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite

@@ -4,7 +4,7 @@ import asyncio
 import json
 from typing import Self
 
-from daemon.web.connections import ConnectionLimits
+from daemon.connections import ConnectionLimits
 from daemon.web.gate import HEADERS
 from tests.daemon.web.conftest import CHANGES, Page, Serve
 from tests.support.patience import LIMIT_S

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from daemon.web.gate import COOKIE
+from daemon.browser_access import COOKIE
 from tests.daemon.web.conftest import PROXIED, Page
 from tests.support.patience import LIMIT_S
 

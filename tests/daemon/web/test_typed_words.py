@@ -10,7 +10,7 @@ import re
 
 import pytest
 
-from daemon.web.connections import ConnectionLimits
+from daemon.connections import ConnectionLimits
 from daemon.web.forms import FORM_BYTES_MAX
 from tests.daemon.web.conftest import Page, PageAnswer, Serve
 from tests.support.patience import LIMIT_S

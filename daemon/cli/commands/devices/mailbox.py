@@ -16,7 +16,6 @@ from daemon.cli.api.command_error import CommandError
 from daemon.cli.framework.declaration import group, pass_output
 from daemon.cli.terminal.output import key_value_rows
 from daemon.cli.terminal.standard_input import prompted_secret
-from daemon.cli.translation import _, gettext_noop
 from daemon.cli.views.devices.mailboxes import (
     mailbox_line,
     mailbox_rows,
@@ -24,6 +23,7 @@ from daemon.cli.views.devices.mailboxes import (
     read_bundle_lines,
     written_bundle_lines,
 )
+from daemon.words.translation import _, gettext_noop
 
 if TYPE_CHECKING:
     from daemon.cli.terminal.output import Output

@@ -15,10 +15,10 @@ from daemon.cli.api.client import ANSWER_TIMEOUT_S, PAGE_SIZE, ApiAnswer, percen
 from daemon.cli.api.command_error import EXIT_DONE, EXIT_FAILED, EXIT_NO_DAEMON, CommandError
 from daemon.cli.framework.declaration import SecondsType, command, group, joined_words, pass_output
 from daemon.cli.terminal.output import key_value_rows
-from daemon.cli.terminal.text import escape
-from daemon.cli.translation import _, ngettext
 from daemon.cli.views.devices.members import device_line, device_rows, device_screen, sync_lines, sync_rows
 from daemon.cli.views.devices.pairing import goodbye_lines, goodbye_rows, left_lines
+from daemon.words.terminal_text import escape
+from daemon.words.translation import _, ngettext
 
 if TYPE_CHECKING:
     from daemon.cli.terminal.output import Output

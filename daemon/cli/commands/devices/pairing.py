@@ -18,8 +18,6 @@ from daemon.cli.api.client import percent_encode
 from daemon.cli.api.command_error import CommandError
 from daemon.cli.framework.declaration import command, pass_output
 from daemon.cli.terminal.standard_input import prompted_secret
-from daemon.cli.terminal.text import escape
-from daemon.cli.translation import _
 from daemon.cli.views.devices.pairing import (
     cancelled_line,
     invitation_row,
@@ -29,8 +27,10 @@ from daemon.cli.views.devices.pairing import (
     qr_lines,
     secret_line,
 )
-from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.devices import failed_try_words, invitation_end_words, joined_words
+from daemon.words.dates import relative_time
+from daemon.words.devices import failed_try_words, invitation_end_words, joined_words
+from daemon.words.terminal_text import escape
+from daemon.words.translation import _
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -19,7 +19,6 @@ from daemon.cli.framework.declaration import command, pass_output
 from daemon.cli.framework.offline import run_offline
 from daemon.cli.terminal.output import key_value_rows
 from daemon.cli.terminal.standard_input import STANDARD_INPUT, decode_utf8, piped_bytes
-from daemon.cli.translation import _, gettext_noop, pgettext
 from daemon.cli.views.files.backups import (
     backup_lines,
     compact_lines,
@@ -29,6 +28,7 @@ from daemon.cli.views.files.backups import (
     verify_rows,
 )
 from daemon.paths import find_paths
+from daemon.words.translation import _, gettext_noop, pgettext
 
 if TYPE_CHECKING:
     from collections.abc import Callable

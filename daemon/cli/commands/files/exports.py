@@ -15,10 +15,10 @@ import click
 from daemon.cli.api import client
 from daemon.cli.api.command_error import CommandError
 from daemon.cli.framework.declaration import command, pass_output
-from daemon.cli.terminal.text import escape
-from daemon.cli.translation import _
 from daemon.cli.views.files.exports import export_lines, export_rows, progress_line
 from daemon.files import Durability, replacement
+from daemon.words.terminal_text import escape
+from daemon.words.translation import _
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

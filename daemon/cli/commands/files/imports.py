@@ -22,10 +22,10 @@ from daemon.cli.terminal.standard_input import (
     piped_bytes,
     source_name,
 )
-from daemon.cli.translation import _, gettext_noop
 from daemon.cli.views.files.exports import progress_line
 from daemon.cli.views.files.imports import import_lines, import_rows, underway_line
 from daemon.text_files import FORMATS_BY_ENDING, JSON_LINES, format_by_ending
+from daemon.words.translation import _, gettext_noop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -13,18 +13,18 @@ from daemon.cli.api import client
 from daemon.cli.api.client import percent_encode
 from daemon.cli.framework.batch import run_for_each
 from daemon.cli.framework.declaration import group, joined_words, pass_output
-from daemon.cli.terminal.text import escape
-from daemon.cli.translation import _
 from daemon.cli.views.journal.tasks import checklist_lines, item_line
-from daemon.cli.wording.short_ids import short_ids_of
+from daemon.words.short_ids import short_ids_of
+from daemon.words.terminal_text import escape
+from daemon.words.translation import _
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from daemon.cli.api.client import ApiAnswer
-    from daemon.cli.api.shapes import ChecklistItemJson, ChecklistJson
     from daemon.cli.terminal.display import Display
     from daemon.cli.terminal.output import Output
+    from daemon.shapes.answers import ChecklistItemJson, ChecklistJson
 
 
 def _row(item: ChecklistItemJson) -> Sequence[object]:

@@ -12,8 +12,8 @@ import click
 from daemon.cli.api import client
 from daemon.cli.api.client import percent_encode
 from daemon.cli.framework.declaration import group, joined_words, pass_output
-from daemon.cli.translation import _
 from daemon.cli.views.journal.links import link_deed_lines, link_list, link_rows
+from daemon.words.translation import _
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

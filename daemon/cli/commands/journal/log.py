@@ -16,9 +16,9 @@ from daemon.cli.api import client
 from daemon.cli.api.command_error import EXIT_DONE, CommandError
 from daemon.cli.framework.declaration import command, pass_output
 from daemon.cli.terminal.output import HUMAN, JSON, PLAIN, plain_line, write_json, write_lines
-from daemon.cli.translation import _, ngettext
 from daemon.cli.views.devices.replication import replication_lines, replication_rows
 from daemon.cli.views.journal.history import change_list, change_rows, event_lines
+from daemon.words.translation import _, ngettext
 
 if TYPE_CHECKING:
     from collections.abc import Callable

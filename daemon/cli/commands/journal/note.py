@@ -16,8 +16,8 @@ from daemon.cli.api.command_error import CommandError
 from daemon.cli.framework.batch import run_for_each
 from daemon.cli.framework.declaration import command, group, joined_words, pass_output
 from daemon.cli.terminal.standard_input import piped_text
-from daemon.cli.translation import _
 from daemon.cli.views.journal.entries import entry_deed_lines, entry_list, entry_page, entry_rows
+from daemon.words.translation import _
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,8 +14,8 @@ from daemon.cli.api import client
 from daemon.cli.api.client import ApiAnswer, percent_encode
 from daemon.cli.framework.batch import run_for_each
 from daemon.cli.framework.declaration import group, joined_words, pass_output
-from daemon.cli.translation import _
 from daemon.cli.views.journal.preferences import preference_lines, preference_list, preference_rows
+from daemon.words.translation import _
 
 if TYPE_CHECKING:
     from daemon.cli.terminal.output import Output

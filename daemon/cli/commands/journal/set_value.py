@@ -13,9 +13,10 @@ import click
 from daemon.cli.api import client
 from daemon.cli.api.client import percent_encode
 from daemon.cli.framework.declaration import group, joined_words, pass_output
-from daemon.cli.translation import _
+from daemon.cli.terminal.painted import STATUS_STYLES
 from daemon.cli.views.journal.tasks import task_line, task_row
-from daemon.cli.wording.values import STATUS_STYLES, status_word
+from daemon.words.translation import _
+from daemon.words.values import status_word
 
 if TYPE_CHECKING:
     from daemon.cli.terminal.output import Output

@@ -15,19 +15,19 @@ from daemon.cli.api.client import ApiAnswer, percent_encode
 from daemon.cli.framework.batch import run_for_each
 from daemon.cli.framework.declaration import command, group, joined_words, pass_output
 from daemon.cli.terminal.output import HUMAN, PLAIN
-from daemon.cli.translation import _
 from daemon.cli.views.journal.origins import origin_lines, origin_rows
 from daemon.cli.views.journal.tasks import task_line, task_list, task_page, task_row, task_rows
-from daemon.cli.wording.dates import full_day_words
-from daemon.cli.wording.short_ids import SHORT_ID_CHARS_MIN
 from daemon.task_fields import TASK_FIELDS
+from daemon.words.dates import full_day_words
+from daemon.words.short_ids import SHORT_ID_CHARS_MIN
+from daemon.words.translation import _
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from daemon.cli.api.shapes import AgentJson, PendingItemJson, TaskJson
     from daemon.cli.terminal.display import Display
     from daemon.cli.terminal.output import Output
+    from daemon.shapes.answers import AgentJson, PendingItemJson, TaskJson
 
 _NOTHING = "none"
 _ID_DIGITS = "0123456789abcdef"

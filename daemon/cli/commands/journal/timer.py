@@ -14,8 +14,8 @@ from daemon.cli.api import client
 from daemon.cli.api.client import ApiAnswer, percent_encode
 from daemon.cli.framework.batch import run_for_each
 from daemon.cli.framework.declaration import group, joined_words, pass_output
-from daemon.cli.translation import _
 from daemon.cli.views.journal.times import time_deed_lines, time_rows, time_table, timer_lines
+from daemon.words.translation import _
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

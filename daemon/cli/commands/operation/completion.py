@@ -13,7 +13,7 @@ import click
 
 from daemon.cli.api.client import ApiAnswer
 from daemon.cli.framework.declaration import COMPLETION_VARIABLE, command, pass_output
-from daemon.cli.translation import _
+from daemon.words.translation import _
 
 if TYPE_CHECKING:
     from daemon.cli.terminal.output import Output

@@ -18,9 +18,9 @@ from daemon.cli.commands.operation.systemd_unit import unit_file
 from daemon.cli.framework.declaration import command, group, joined_words, pass_output
 from daemon.cli.terminal.output import plain_cell
 from daemon.cli.terminal.table import Cell, Column, table_lines
-from daemon.cli.terminal.text import escape
-from daemon.cli.translation import _, gettext_noop
 from daemon.paths import find_paths
+from daemon.words.terminal_text import escape
+from daemon.words.translation import _, gettext_noop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -18,9 +18,9 @@ from daemon.cli.api.client import ApiAnswer
 from daemon.cli.api.command_error import EXIT_DONE, CommandError
 from daemon.cli.framework.declaration import command, pass_output
 from daemon.cli.terminal.output import key_value_rows
-from daemon.cli.terminal.text import escape, pad_right
-from daemon.cli.translation import _, gettext_noop
 from daemon.paths import find_paths
+from daemon.words.terminal_text import escape, pad_right
+from daemon.words.translation import _, gettext_noop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,10 +16,10 @@ from daemon.cli.api.client import ApiAnswer
 from daemon.cli.api.command_error import CommandError
 from daemon.cli.framework.declaration import group, pass_output
 from daemon.cli.terminal.output import key_value_rows
-from daemon.cli.terminal.text import escape
-from daemon.cli.translation import _, gettext_noop
 from daemon.paths import find_paths
 from daemon.relay.boxes import QUOTA_MIB_MAX, BoxFault
+from daemon.words.terminal_text import escape
+from daemon.words.translation import _, gettext_noop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

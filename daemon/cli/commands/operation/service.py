@@ -15,16 +15,16 @@ from daemon.cli.commands.operation import systemd_unit
 from daemon.cli.commands.operation.systemd_unit import UNIT_NAME, unit_file
 from daemon.cli.framework.declaration import command, group, pass_output
 from daemon.cli.terminal.output import key_value_rows
-from daemon.cli.terminal.text import escape, pad_right
-from daemon.cli.translation import _, pgettext, pgettext_noop
 from daemon.paths import UnsafeFolder, find_paths, make_folders
+from daemon.words.terminal_text import escape, pad_right
+from daemon.words.translation import _, pgettext, pgettext_noop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from daemon.cli.api.shapes import SentenceJson
     from daemon.cli.terminal.display import Display
     from daemon.cli.terminal.output import Output
+    from daemon.shapes.answers import SentenceJson
 
 _SYSTEMCTL_S: Final = 60
 _KEYS: Final = ("installed", "unit", "enabled", "active", "pid")

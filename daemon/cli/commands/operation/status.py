@@ -13,10 +13,10 @@ from daemon.cli.api import client
 from daemon.cli.api.client import ApiAnswer
 from daemon.cli.api.command_error import EXIT_DONE, EXIT_FAILED, CommandError
 from daemon.cli.framework.declaration import command, pass_output
-from daemon.cli.translation import _, gettext_noop
 from daemon.cli.views.devices.status import HealthCheckResult, check_lines, status_rows, status_screen
-from daemon.cli.wording.sentences import answer_words, sentence_words
 from daemon.paths import find_paths
+from daemon.words.sentences import answer_words, sentence_words
+from daemon.words.translation import _, gettext_noop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

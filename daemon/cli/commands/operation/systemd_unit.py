@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 import daemon
 from daemon.cli.api.command_error import CommandError
-from daemon.cli.translation import _
 from daemon.files import Durability, replace_file
 from daemon.paths import find_paths
+from daemon.words.translation import _
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

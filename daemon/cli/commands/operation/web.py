@@ -14,13 +14,13 @@ from daemon.cli.api import client
 from daemon.cli.api.client import percent_encode
 from daemon.cli.api.command_error import CommandError
 from daemon.cli.framework.declaration import command, group, pass_output
-from daemon.cli.terminal.text import escape, pad_right
-from daemon.cli.translation import _
 from daemon.cli.views.devices.pairing import qr_lines
-from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.short_ids import short_ids_of
 from daemon.files import Durability, replace_file
 from daemon.paths import find_paths
+from daemon.words.dates import relative_time
+from daemon.words.short_ids import short_ids_of
+from daemon.words.terminal_text import escape, pad_right
+from daemon.words.translation import _
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

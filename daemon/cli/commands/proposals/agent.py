@@ -15,7 +15,6 @@ from daemon.cli.api.client import ANSWER_TIMEOUT_S, ApiAnswer, percent_encode
 from daemon.cli.commands.proposals.external_agents import PATH, add, admit, limits
 from daemon.cli.framework.declaration import SecondsType, command, group, joined_words, pass_output
 from daemon.cli.terminal.output import HUMAN
-from daemon.cli.translation import _, ngettext
 from daemon.cli.views.proposals.activity import activity_list, activity_rows
 from daemon.cli.views.proposals.agents import (
     agent_line,
@@ -32,6 +31,7 @@ from daemon.cli.views.proposals.agents import (
     timer_lines,
 )
 from daemon.cli.views.proposals.external_agents import external_agent_page
+from daemon.words.translation import _, ngettext
 
 if TYPE_CHECKING:
     from daemon.cli.terminal.output import Output

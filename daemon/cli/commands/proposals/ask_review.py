@@ -12,20 +12,20 @@ from daemon.cli.api.client import percent_encode
 from daemon.cli.api.command_error import CommandError
 from daemon.cli.commands.proposals.decide import DECISION_TIMEOUT_S
 from daemon.cli.commands.proposals.edited_arguments import edit_in_editor
+from daemon.cli.framework.error_lines import error_line
 from daemon.cli.terminal.keys import InputEnded
 from daemon.cli.terminal.output import write_lines
-from daemon.cli.terminal.text import escape, wrap_lines
-from daemon.cli.translation import _, ngettext
 from daemon.cli.views.proposals.asks import ask_list
 from daemon.cli.views.proposals.pending import WIDTH_MAX, result_lines
-from daemon.cli.wording.sentences import error_line
+from daemon.words.terminal_text import escape, wrap_lines
+from daemon.words.translation import _, ngettext
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from daemon.cli.api.request_shapes import AskDetailsJson
     from daemon.cli.terminal.display import Display
     from daemon.cli.terminal.keys import KeyReader
+    from daemon.shapes.requests import AskDetailsJson
 
 _KEYS: Final = "y,n,d,e,s,j,k,u,q,?"
 _FATAL: Final = ("no_daemon", "timeout", "forbidden")

@@ -11,8 +11,8 @@ import click
 
 from daemon.cli.api import client
 from daemon.cli.framework.declaration import command, pass_output
-from daemon.cli.translation import _
 from daemon.cli.views.proposals.asks import ask_list, ask_rows
+from daemon.words.translation import _
 
 if TYPE_CHECKING:
     from daemon.cli.terminal.output import Output

@@ -16,16 +16,16 @@ from daemon.cli.commands.proposals.edited_arguments import parse_arguments
 from daemon.cli.framework.declaration import command, pass_output
 from daemon.cli.terminal.keys import is_interactive
 from daemon.cli.terminal.output import write_lines
-from daemon.cli.translation import _, ngettext
 from daemon.cli.views.proposals.pending import item_lines, result_lines, result_rows
-from daemon.cli.wording.proposals import question_id
-from daemon.cli.wording.short_ids import short_ids_of
+from daemon.words.proposals import question_id
+from daemon.words.short_ids import short_ids_of
+from daemon.words.translation import _, ngettext
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from daemon.cli.api.shapes import DecisionResultJson
     from daemon.cli.terminal.output import Output
+    from daemon.shapes.answers import DecisionResultJson
 
 DECISION_TIMEOUT_S: Final = 120.0
 """How long to wait for an answer: a set is one durable commit an item."""

@@ -10,7 +10,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from daemon.cli.api.command_error import CommandError
-from daemon.cli.translation import _
+from daemon.words.translation import _
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

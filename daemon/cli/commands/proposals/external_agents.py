@@ -12,9 +12,9 @@ import click
 from daemon.cli.api import client
 from daemon.cli.api.client import percent_encode
 from daemon.cli.framework.declaration import command, joined_words, pass_output
-from daemon.cli.translation import _
 from daemon.cli.views.proposals.agents import agent_line, agent_row
 from daemon.cli.views.proposals.external_agents import limits_page, limits_rows
+from daemon.words.translation import _
 
 if TYPE_CHECKING:
     from daemon.cli.terminal.output import Output

@@ -9,7 +9,7 @@ import click
 
 from daemon.cli.api.command_error import CommandError
 from daemon.cli.framework.declaration import command
-from daemon.cli.translation import _
+from daemon.words.translation import _
 
 
 @command("mcp")

@@ -14,19 +14,19 @@ from daemon.cli.api import client
 from daemon.cli.api.client import percent_encode
 from daemon.cli.framework.declaration import command, pass_output
 from daemon.cli.terminal.output import write_lines
-from daemon.cli.translation import _, ngettext
 from daemon.cli.views.proposals.asks import ask_list
 from daemon.cli.views.proposals.pending import SET_ID_CHARS, pending_list, pending_rows
-from daemon.cli.wording.proposals import question_id, without_held_back, without_other_answers
-from daemon.cli.wording.short_ids import short_ids_of
+from daemon.words.proposals import question_id, without_held_back, without_other_answers
+from daemon.words.short_ids import short_ids_of
+from daemon.words.translation import _, ngettext
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from daemon.cli.api.request_shapes import AskDetailsJson
-    from daemon.cli.api.shapes import PendingItemJson
     from daemon.cli.terminal.display import Display
     from daemon.cli.terminal.output import Output
+    from daemon.shapes.answers import PendingItemJson
+    from daemon.shapes.requests import AskDetailsJson
 
 
 @command("pending")

@@ -17,10 +17,10 @@ from daemon.cli.api.client import ApiAnswer, percent_encode
 from daemon.cli.api.command_error import CommandError
 from daemon.cli.framework.declaration import command, pass_output
 from daemon.cli.terminal.output import key_value_rows
-from daemon.cli.translation import _
 from daemon.cli.views.proposals.receipts import checked_lines
-from daemon.cli.wording.sentences import sentence_words
 from daemon.files import replace_file
+from daemon.words.sentences import sentence_words
+from daemon.words.translation import _
 
 if TYPE_CHECKING:
     from daemon.cli.terminal.output import Output

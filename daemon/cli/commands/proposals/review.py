@@ -16,24 +16,24 @@ from daemon.cli.commands.proposals.ask_review import AskReview
 from daemon.cli.commands.proposals.decide import DECISION_TIMEOUT_S
 from daemon.cli.commands.proposals.edited_arguments import edit_in_editor
 from daemon.cli.framework.declaration import command, pass_output
+from daemon.cli.framework.error_lines import error_line
 from daemon.cli.terminal.keys import InputEnded, is_interactive, key_reader
 from daemon.cli.terminal.output import write_lines
-from daemon.cli.terminal.text import escape
-from daemon.cli.translation import _, ngettext
 from daemon.cli.views.proposals.pending import item_lines, pending_rows, result_lines
 from daemon.cli.views.proposals.review import closing_lines, help_lines, open_answers, review_page
 from daemon.cli.views.proposals.review_progress import ReviewProgress
-from daemon.cli.wording.proposals import question_id, without_held_back, without_other_answers
-from daemon.cli.wording.sentences import error_line
-from daemon.cli.wording.short_ids import short_ids_of
+from daemon.words.proposals import question_id, without_held_back, without_other_answers
+from daemon.words.short_ids import short_ids_of
+from daemon.words.terminal_text import escape
+from daemon.words.translation import _, ngettext
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from daemon.cli.api.shapes import PendingItemJson, TaskJson
     from daemon.cli.terminal.display import Display
     from daemon.cli.terminal.keys import KeyReader
     from daemon.cli.terminal.output import Output
+    from daemon.shapes.answers import PendingItemJson, TaskJson
 
 _PENDING: Final = "/v1/pending"
 _ASKS: Final = "/v1/asks"

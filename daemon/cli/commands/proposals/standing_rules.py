@@ -14,8 +14,8 @@ from daemon.cli.api.client import percent_encode
 from daemon.cli.api.command_error import CommandError
 from daemon.cli.commands.proposals.edited_arguments import parse_arguments
 from daemon.cli.framework.declaration import group, pass_output
-from daemon.cli.translation import _
 from daemon.cli.views.proposals.standing_rules import rule_line, rule_list, rule_rows
+from daemon.words.translation import _
 
 if TYPE_CHECKING:
     from daemon.cli.terminal.output import Output

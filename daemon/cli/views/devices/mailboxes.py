@@ -8,17 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from daemon.cli.terminal.table import Cell, Column, table_lines
-from daemon.cli.terminal.text import escape
-from daemon.cli.translation import _, gettext_noop, ngettext
-from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.sentences import answer_words
+from daemon.words.dates import relative_time
+from daemon.words.sentences import answer_words
+from daemon.words.terminal_text import escape
+from daemon.words.translation import _, gettext_noop, ngettext
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from daemon.cli.api.other_shapes import ReadBundleJson, WrittenBundleJson
-    from daemon.cli.api.shapes import MailboxStateJson
     from daemon.cli.terminal.display import Display
+    from daemon.shapes.answers import MailboxStateJson
+    from daemon.shapes.others import ReadBundleJson, WrittenBundleJson
 
 _KIB: Final = 1024
 _READER_COLUMNS: Final = (

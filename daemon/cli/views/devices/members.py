@@ -8,20 +8,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from daemon.cli.terminal.table import Cell, Column, table_lines
-from daemon.cli.terminal.text import escape, wrap_lines
-from daemon.cli.translation import _, gettext_noop, ngettext
-from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.devices import admission_words, differing_words, link_words, unique_names
-from daemon.cli.wording.sentences import answer_words
-from daemon.cli.wording.short_ids import short_ids_of
-from daemon.cli.wording.values import with_colon
+from daemon.words.dates import relative_time
+from daemon.words.devices import admission_words, differing_words, link_words, unique_names
+from daemon.words.sentences import answer_words
+from daemon.words.short_ids import short_ids_of
+from daemon.words.terminal_text import escape, wrap_lines
+from daemon.words.translation import _, gettext_noop, ngettext
+from daemon.words.values import with_colon
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from daemon.cli.api.other_shapes import SyncReportJson
-    from daemon.cli.api.shapes import PeerJson
     from daemon.cli.terminal.display import Display
+    from daemon.shapes.answers import PeerJson
+    from daemon.shapes.others import SyncReportJson
 
 _DEVICE_COLUMNS: Final = (
     Column(gettext_noop("ID")),

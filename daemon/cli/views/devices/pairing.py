@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from daemon.cli.terminal.text import escape
-from daemon.cli.translation import _, ngettext
-from daemon.cli.wording.devices import goodbye_words, newcomer_words, not_admitted_words
+from daemon.words.devices import goodbye_words, newcomer_words, not_admitted_words
+from daemon.words.terminal_text import escape
+from daemon.words.translation import _, ngettext
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,15 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from daemon.cli.terminal.table import Cell, Column, table_lines
-from daemon.cli.terminal.text import escape, truncate
-from daemon.cli.translation import _, gettext_noop, ngettext
-from daemon.cli.wording.dates import relative_time
+from daemon.words.dates import relative_time
+from daemon.words.terminal_text import escape, truncate
+from daemon.words.translation import _, gettext_noop, ngettext
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from daemon.cli.api.other_shapes import HoldingJson, MailboxHoldingJson, ReplicationJson
     from daemon.cli.terminal.display import Display
+    from daemon.shapes.others import HoldingJson, MailboxHoldingJson, ReplicationJson
 
 _TITLE_WIDTH: Final = 40
 _COLUMNS: Final = (

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from daemon.cli.terminal.text import escape, pad_right, wrap_lines
-from daemon.cli.translation import _, gettext_noop, ngettext
 from daemon.cli.views.devices.mailboxes import mailbox_rows
 from daemon.cli.views.devices.members import (
     device_rows,
@@ -19,16 +17,18 @@ from daemon.cli.views.devices.members import (
     painted_lines,
     removed_here_lines,
 )
-from daemon.cli.wording.dates import parse_time_s, relative_future_time, relative_time
-from daemon.cli.wording.devices import admission_words, unique_names
-from daemon.cli.wording.sentences import answer_words
-from daemon.cli.wording.values import with_colon
+from daemon.words.dates import parse_time_s, relative_future_time, relative_time
+from daemon.words.devices import admission_words, unique_names
+from daemon.words.sentences import answer_words
+from daemon.words.terminal_text import escape, pad_right, wrap_lines
+from daemon.words.translation import _, gettext_noop, ngettext
+from daemon.words.values import with_colon
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from daemon.cli.api.shapes import PeerJson, StatusJson
     from daemon.cli.terminal.display import Display
+    from daemon.shapes.answers import PeerJson, StatusJson
 
 # The names of the states that agents are counted by.
 _STATES: Final = (

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from daemon.cli.api.command_error import sentence_of
-from daemon.cli.terminal.text import escape, wrap_lines
-from daemon.cli.translation import _, ngettext
-from daemon.cli.wording.sentences import sentence_words
+from daemon.words.sentences import sentence_words
+from daemon.words.terminal_text import escape, wrap_lines
+from daemon.words.translation import _, ngettext, sentence_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from daemon.cli.translation import _
-from daemon.cli.wording.imports import (
+from daemon.words.imports import (
     IMPORT_COUNTS,
     counts_words,
     progress_words,
     remark_lines,
     skipped_lines,
 )
+from daemon.words.translation import _
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from daemon.cli.api.other_shapes import ImportResultJson
     from daemon.cli.terminal.display import Display
+    from daemon.shapes.others import ImportResultJson
 
 _BAR: Final = 30
 

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from daemon.cli.terminal.text import escape, wrap_lines
-from daemon.cli.translation import _, ngettext
-from daemon.cli.wording.agents import report_age_words
-from daemon.cli.wording.proposals import note_lines, question_words, summary_words, without_other_answers
-from daemon.cli.wording.sentences import answer_words
-from daemon.cli.wording.short_ids import short_ids
+from daemon.cli.terminal.painted import note_lines
+from daemon.words.agents import report_age_words
+from daemon.words.proposals import question_words, summary_words, without_other_answers
+from daemon.words.sentences import answer_words
+from daemon.words.short_ids import short_ids
+from daemon.words.terminal_text import escape, wrap_lines
+from daemon.words.translation import _, ngettext
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from daemon.cli.api.shapes import AgentJson, PendingItemJson
     from daemon.cli.terminal.display import Display
+    from daemon.shapes.answers import AgentJson, PendingItemJson
 
 _PENDING_SHOWN: Final = 5
 

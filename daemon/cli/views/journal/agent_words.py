@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from daemon.cli.terminal.text import wrap_lines
-from daemon.cli.wording.arguments import agent_quote_words, evidence_words
+from daemon.words.arguments import agent_quote_words, evidence_words
+from daemon.words.terminal_text import wrap_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from daemon.cli.api.shapes import ChangeJson, DecisionJson
     from daemon.cli.terminal.display import Display
+    from daemon.shapes.answers import ChangeJson, DecisionJson
 
 
 def agent_quote_lines(words: object, width: int, display: Display) -> Iterator[str]:

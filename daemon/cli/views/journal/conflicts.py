@@ -8,19 +8,19 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from daemon.cli.terminal.text import escape, wrap_lines
-from daemon.cli.translation import _, ngettext
-from daemon.cli.wording import terms
-from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.sentences import answer_words
-from daemon.cli.wording.short_ids import SHORT_ID_CHARS_MIN, short_ids_of
-from daemon.cli.wording.values import author_words, field_words, in_quotation_marks, value_words, with_colon
+from daemon.words import terms
+from daemon.words.dates import relative_time
+from daemon.words.sentences import answer_words
+from daemon.words.short_ids import SHORT_ID_CHARS_MIN, short_ids_of
+from daemon.words.terminal_text import escape, wrap_lines
+from daemon.words.translation import _, ngettext
+from daemon.words.values import author_words, field_words, in_quotation_marks, value_words, with_colon
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from daemon.cli.api.shapes import ConflictJson
     from daemon.cli.terminal.display import Display
+    from daemon.shapes.answers import ConflictJson
 
 
 def conflict_rows(conflicts: Iterable[ConflictJson]) -> Iterator[Sequence[object]]:

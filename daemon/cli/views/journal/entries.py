@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from daemon.cli.terminal.text import escape, truncate, wrap_lines
-from daemon.cli.translation import ngettext, pgettext
-from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.short_ids import short_ids_of
-from daemon.cli.wording.values import author_words, source_word
+from daemon.words.dates import relative_time
+from daemon.words.short_ids import short_ids_of
+from daemon.words.terminal_text import escape, truncate, wrap_lines
+from daemon.words.translation import ngettext, pgettext
+from daemon.words.values import author_words, source_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from daemon.cli.api.shapes import EntryJson
     from daemon.cli.terminal.display import Display
+    from daemon.shapes.answers import EntryJson
 
 _WIDTH_MAX: Final = 88
 _LINES_MAX: Final = 3

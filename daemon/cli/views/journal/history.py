@@ -8,23 +8,24 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
-from daemon.cli.terminal.text import display_width, escape, pad_right, truncate, wrap_lines
-from daemon.cli.translation import _, ngettext, pgettext_noop
+from daemon.cli.terminal.painted import change_words
 from daemon.cli.views.journal.agent_words import argument_lines
-from daemon.cli.wording import terms
-from daemon.cli.wording.changes import NAMING_FIELDS, is_telling
-from daemon.cli.wording.dates import relative_future_time, relative_time
-from daemon.cli.wording.proposals import VERDICTS_ON_ASKS
-from daemon.cli.wording.sentences import answer_words
-from daemon.cli.wording.short_ids import SHORT_ID_CHARS_MIN, short_ids_of
-from daemon.cli.wording.values import author_words, change_words, field_words, value_words, with_colon
+from daemon.words import terms
+from daemon.words.changes import NAMING_FIELDS, is_telling
+from daemon.words.dates import relative_future_time, relative_time
+from daemon.words.proposals import VERDICTS_ON_ASKS
+from daemon.words.sentences import answer_words
+from daemon.words.short_ids import SHORT_ID_CHARS_MIN, short_ids_of
+from daemon.words.terminal_text import display_width, escape, pad_right, truncate, wrap_lines
+from daemon.words.translation import _, ngettext, pgettext_noop
+from daemon.words.values import author_words, field_words, value_words, with_colon
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from daemon.cli.api.client import StreamEvent
-    from daemon.cli.api.shapes import ChangeJson
     from daemon.cli.terminal.display import Display
+    from daemon.shapes.answers import ChangeJson
 
 _WHEN_WIDTH_MIN: Final = 11
 _WIDTH_MAX: Final = 100
@@ -123,7 +124,7 @@ def _lines(change: ChangeJson, width: int, display: Display) -> Iterator[str]:
         return
     newer = display.paint(f"  {_('(of a newer version)')}", "dim") if change.get("unknown") else ""
     if isinstance(before, str) and isinstance(after, str) and max(len(before), len(after)) > _LONG_CHARS:
-        from daemon.cli.wording.text_diff import word_changes
+        from daemon.words.text_diff import word_changes
 
         yield from wrap_lines(
             with_colon(field_words(change.get("field", ""))) + word_changes(before, after), width

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from daemon.cli.terminal.text import display_width, escape, pad_right
-from daemon.cli.translation import _
-from daemon.cli.wording.short_ids import short_ids_of
-from daemon.cli.wording.task_parts import task_link_words
-from daemon.cli.wording.values import STATUS_STYLES, status_word
+from daemon.cli.terminal.painted import STATUS_STYLES
+from daemon.words.short_ids import short_ids_of
+from daemon.words.task_parts import task_link_words
+from daemon.words.terminal_text import display_width, escape, pad_right
+from daemon.words.translation import _
+from daemon.words.values import status_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from daemon.cli.api.shapes import LinkJson, TaskJson
     from daemon.cli.terminal.display import Display
+    from daemon.shapes.answers import LinkJson, TaskJson
 
 
 def link_rows(links: Iterable[LinkJson]) -> Iterator[Sequence[object]]:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from daemon.cli.terminal.text import escape, wrap_lines
-from daemon.cli.translation import _
-from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.values import (
-    STATUS_STYLES,
+from daemon.cli.terminal.painted import STATUS_STYLES
+from daemon.words.dates import relative_time
+from daemon.words.terminal_text import escape, wrap_lines
+from daemon.words.translation import _
+from daemon.words.values import (
     author_words,
     field_words,
     in_quotation_marks,
@@ -23,8 +23,8 @@ from daemon.cli.wording.values import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from daemon.cli.api.shapes import TaskJson
     from daemon.cli.terminal.display import Display
+    from daemon.shapes.answers import TaskJson
 
 _WIDTH_MAX: Final = 88
 # What only programs read, or what the page says in another way.

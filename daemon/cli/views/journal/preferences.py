@@ -8,15 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from daemon.cli.terminal.table import Cell, Column, table_lines
-from daemon.cli.terminal.text import escape
-from daemon.cli.translation import _, gettext_noop
-from daemon.cli.wording.short_ids import short_ids_of
+from daemon.words.short_ids import short_ids_of
+from daemon.words.terminal_text import escape
+from daemon.words.translation import _, gettext_noop
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from daemon.cli.api.other_shapes import PreferenceJson
     from daemon.cli.terminal.display import Display
+    from daemon.shapes.others import PreferenceJson
 
 _COLUMNS: Final = (
     Column(gettext_noop("ID")),

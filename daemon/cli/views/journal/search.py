@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from daemon.cli.terminal.text import display_width, escape
-from daemon.cli.translation import _, gettext_noop
-from daemon.cli.wording.short_ids import short_ids_of
-from daemon.cli.wording.values import STATUS_STYLES, field_words, status_word, with_colon
+from daemon.cli.terminal.painted import STATUS_STYLES
+from daemon.words.short_ids import short_ids_of
+from daemon.words.terminal_text import display_width, escape
+from daemon.words.translation import _, gettext_noop
+from daemon.words.values import field_words, status_word, with_colon
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

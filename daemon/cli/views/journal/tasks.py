@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from daemon.cli.terminal.painted import PRIORITY_STYLES, STATUS_STYLES, change_words, styled_due
 from daemon.cli.terminal.table import Cell, Column, table_lines
-from daemon.cli.terminal.text import display_width, escape, pad_right, wrap_lines
-from daemon.cli.translation import _, gettext_noop, ngettext, pgettext
 from daemon.cli.views.journal.agent_notices import agent_notices, since_words
 from daemon.cli.views.journal.conflicts import conflict_lines
 from daemon.cli.views.journal.entries import entry_heading
@@ -17,24 +16,19 @@ from daemon.cli.views.journal.labels import label_words
 from daemon.cli.views.journal.links import link_lines
 from daemon.cli.views.journal.origins import foreign_lines, unknown_lines
 from daemon.cli.views.journal.times import time_lines
-from daemon.cli.wording.agents import report_fields, report_list, report_list_words
-from daemon.cli.wording.short_ids import short_ids_of
-from daemon.cli.wording.task_parts import fact_words, spent_words, tick_words
-from daemon.cli.wording.values import (
-    PRIORITY_STYLES,
-    STATUS_STYLES,
-    change_words,
-    field_words,
-    status_word,
-    styled_due,
-    with_colon,
-)
 from daemon.task_fields import TASK_FIELDS, TaskField
+from daemon.words.agents import report_fields, report_list, report_list_words
+from daemon.words.short_ids import short_ids_of
+from daemon.words.task_parts import fact_words, spent_words, tick_words
+from daemon.words.terminal_text import display_width, escape, pad_right, wrap_lines
+from daemon.words.translation import _, gettext_noop, ngettext, pgettext
+from daemon.words.values import field_words, status_word, with_colon
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from daemon.cli.api.shapes import (
+    from daemon.cli.terminal.display import Display
+    from daemon.shapes.answers import (
         AgentJson,
         ChecklistItemJson,
         ChecklistJson,
@@ -42,7 +36,6 @@ if TYPE_CHECKING:
         PendingItemJson,
         TaskJson,
     )
-    from daemon.cli.terminal.display import Display
 
 PAGE_WIDTH_MAX: Final = 88
 _COMMANDS_BY_PART: Final = {

@@ -8,17 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from daemon.cli.terminal.table import Cell, Column, table_lines
-from daemon.cli.terminal.text import escape, truncate
-from daemon.cli.translation import _, gettext_noop
-from daemon.cli.wording.dates import duration_words, parse_time_s
-from daemon.cli.wording.short_ids import short_ids_of
-from daemon.cli.wording.task_parts import clock_time, day_of, length_words, span_words
+from daemon.words.dates import duration_words, parse_time_s
+from daemon.words.short_ids import short_ids_of
+from daemon.words.task_parts import clock_time, day_of, length_words, span_words
+from daemon.words.terminal_text import escape, truncate
+from daemon.words.translation import _, gettext_noop
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from daemon.cli.api.shapes import TaskJson, TimeRecordJson
     from daemon.cli.terminal.display import Display
+    from daemon.shapes.answers import TaskJson, TimeRecordJson
 
 _SHOWN_MAX: Final = 5
 _NOTE_WIDTH_MAX: Final = 40

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from daemon.cli.terminal.text import display_width, pad_right, wrap_lines
-from daemon.cli.wording.activity import (
+from daemon.words.activity import (
     ACTIVITY_KINDS,
     activity_kind,
     asked_words,
@@ -16,12 +15,13 @@ from daemon.cli.wording.activity import (
     message_parts,
     woken_words,
 )
+from daemon.words.terminal_text import display_width, pad_right, wrap_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from daemon.cli.api.other_shapes import AgentMessageJson
     from daemon.cli.terminal.display import Display
+    from daemon.shapes.others import AgentMessageJson
 
 _WIDTH_MAX: Final = 88
 _LINES_MAX: Final = 12

@@ -8,22 +8,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.terminal.table import Cell, Column, table_lines
-from daemon.cli.terminal.text import display_width, escape, pad_right, wrap_lines
-from daemon.cli.translation import _, gettext_noop, ngettext
 from daemon.cli.views.journal.agent_notices import since_words, without_effect_lines
 from daemon.cli.views.journal.tasks import PAGE_WIDTH_MAX, report_lines
-from daemon.cli.wording import terms
-from daemon.cli.wording.agents import recurrence_words
-from daemon.cli.wording.dates import full_time_words, relative_future_time, relative_time
-from daemon.cli.wording.sentences import answer_words
-from daemon.cli.wording.short_ids import short_ids_of
-from daemon.cli.wording.values import field_words, in_quotation_marks, value_words
+from daemon.words import terms
+from daemon.words.agents import recurrence_words
+from daemon.words.dates import full_time_words, relative_future_time, relative_time
+from daemon.words.sentences import answer_words
+from daemon.words.short_ids import short_ids_of
+from daemon.words.terminal_text import display_width, escape, pad_right, wrap_lines
+from daemon.words.translation import _, gettext_noop, ngettext
+from daemon.words.values import field_words, in_quotation_marks, value_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from daemon.cli.api.shapes import AgentJson, RunSummaryJson
     from daemon.cli.terminal.display import Display
+    from daemon.shapes.answers import AgentJson, RunSummaryJson
 
 _ROW_KEYS: Final = ("id", "task_id", "lifecycle", "mode", "home_device_id", "next_wake_at")
 _COLUMNS: Final = (

@@ -8,21 +8,21 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from daemon.cli.terminal.text import escape, wrap_lines
-from daemon.cli.translation import _
 from daemon.cli.views.journal.agent_words import agent_quote_lines
 from daemon.cli.views.proposals.pending import WIDTH_MAX, idle_verdict_lines
-from daemon.cli.wording import terms
-from daemon.cli.wording.dates import relative_future_time, relative_time
-from daemon.cli.wording.proposals import need_words
-from daemon.cli.wording.short_ids import short_ids_of
-from daemon.cli.wording.values import in_quotation_marks
+from daemon.words import terms
+from daemon.words.dates import relative_future_time, relative_time
+from daemon.words.proposals import need_words
+from daemon.words.short_ids import short_ids_of
+from daemon.words.terminal_text import escape, wrap_lines
+from daemon.words.translation import _
+from daemon.words.values import in_quotation_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from daemon.cli.api.request_shapes import AskDetailsJson
     from daemon.cli.terminal.display import Display
+    from daemon.shapes.requests import AskDetailsJson
 
 RULE_ID_CHARS: Final = 8
 """Rules live long: the fewest characters that would do need the whole store."""

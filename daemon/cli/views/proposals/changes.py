@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from daemon.cli.terminal.text import display_width, wrap_lines
-from daemon.cli.wording.values import field_words, value_words, with_colon
+from daemon.words.terminal_text import display_width, wrap_lines
+from daemon.words.values import field_words, value_words, with_colon
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from daemon.cli.terminal.display import Display
-    from daemon.cli.wording.proposals import ValueChange
+    from daemon.words.proposals import ValueChange
 
 _TEXTS: Final = ("title", "text", "reason", "status_reason")
 _MARK_WIDTH: Final = 2

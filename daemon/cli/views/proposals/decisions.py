@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from daemon.cli.terminal.text import display_width, escape, pad_right, wrap_lines
-from daemon.cli.translation import _
 from daemon.cli.views.journal.agent_words import argument_lines
 from daemon.cli.views.proposals.asks import RULE_ID_CHARS
-from daemon.cli.wording import terms
-from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.proposals import LACKS, VERDICTS_ON_ASKS, summary_words, verdict_words
-from daemon.cli.wording.short_ids import short_ids_of
-from daemon.cli.wording.values import author_words, field_words, in_quotation_marks, value_words, with_colon
+from daemon.words import terms
+from daemon.words.dates import relative_time
+from daemon.words.proposals import LACKS, VERDICTS_ON_ASKS, summary_words, verdict_words
+from daemon.words.short_ids import short_ids_of
+from daemon.words.terminal_text import display_width, escape, pad_right, wrap_lines
+from daemon.words.translation import _
+from daemon.words.values import author_words, field_words, in_quotation_marks, value_words, with_colon
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from daemon.cli.api.shapes import DecisionJson
     from daemon.cli.terminal.display import Display
+    from daemon.shapes.answers import DecisionJson
 
 _WIDTH_MAX: Final = 88
 _INDENT: Final = "  "

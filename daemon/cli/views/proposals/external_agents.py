@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from daemon.cli.terminal.text import escape, pad_right
-from daemon.cli.translation import _
-from daemon.cli.wording import terms
-from daemon.cli.wording.dates import full_time_words
-from daemon.cli.wording.sentences import answer_words
-from daemon.cli.wording.short_ids import short_ids_of
+from daemon.words import terms
+from daemon.words.dates import full_time_words
+from daemon.words.sentences import answer_words
+from daemon.words.short_ids import short_ids_of
+from daemon.words.terminal_text import escape, pad_right
+from daemon.words.translation import _
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from daemon.cli.api.request_shapes import ExternalAgentJson
     from daemon.cli.terminal.display import Display
+    from daemon.shapes.requests import ExternalAgentJson
 
 _FIELD_WIDTH: Final = 22
 

@@ -8,31 +8,31 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
-from daemon.cli.terminal.text import display_width, escape, pad_right, wrap_lines
-from daemon.cli.translation import _
+from daemon.cli.terminal.painted import note_lines
 from daemon.cli.views.journal.agent_words import agent_quote_lines
 from daemon.cli.views.proposals.changes import diff_lines
-from daemon.cli.wording import terms
-from daemon.cli.wording.dates import relative_future_time, relative_time
-from daemon.cli.wording.proposals import (
+from daemon.words import terms
+from daemon.words.dates import relative_future_time, relative_time
+from daemon.words.proposals import (
     LACKS,
     item_marks,
-    note_lines,
     question_id,
     rationale_words,
     side_values,
     summary_words,
     value_changes,
 )
-from daemon.cli.wording.sentences import answer_words
-from daemon.cli.wording.short_ids import short_ids_of
-from daemon.cli.wording.values import field_words, value_words, with_colon
+from daemon.words.sentences import answer_words
+from daemon.words.short_ids import short_ids_of
+from daemon.words.terminal_text import display_width, escape, pad_right, wrap_lines
+from daemon.words.translation import _
+from daemon.words.values import field_words, value_words, with_colon
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from daemon.cli.api.shapes import DecisionResultJson, PendingItemJson
     from daemon.cli.terminal.display import Display
+    from daemon.shapes.answers import DecisionResultJson, PendingItemJson
 
 WIDTH_MAX: Final = 88
 SET_ID_CHARS: Final = 8

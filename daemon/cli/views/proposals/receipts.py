@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from daemon.cli.terminal.text import escape, wrap_lines
-from daemon.cli.translation import _
 from daemon.cli.views.proposals.pending import WIDTH_MAX
-from daemon.cli.wording import terms
-from daemon.cli.wording.dates import full_time_words
-from daemon.cli.wording.proposals import VERDICTS_ON_ASKS
-from daemon.cli.wording.values import in_quotation_marks
+from daemon.words import terms
+from daemon.words.dates import full_time_words
+from daemon.words.proposals import VERDICTS_ON_ASKS
+from daemon.words.terminal_text import escape, wrap_lines
+from daemon.words.translation import _
+from daemon.words.values import in_quotation_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

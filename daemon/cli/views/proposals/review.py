@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from daemon.cli.terminal.text import escape, truncate, wrap_lines
-from daemon.cli.translation import _, ngettext
+from daemon.cli.terminal.painted import note_lines
 from daemon.cli.views.journal.agent_words import agent_quote_lines
 from daemon.cli.views.proposals.changes import diff_lines
 from daemon.cli.views.proposals.pending import (
@@ -17,25 +16,26 @@ from daemon.cli.views.proposals.pending import (
     set_heading,
     side_lines,
 )
-from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.proposals import (
+from daemon.words.dates import relative_time
+from daemon.words.proposals import (
     item_marks,
-    note_lines,
     question_id,
     rationale_words,
     summary_words,
     value_changes,
     written_fields,
 )
-from daemon.cli.wording.short_ids import SHORT_ID_CHARS_MIN, short_ids_of
-from daemon.cli.wording.values import author_words, field_words, in_quotation_marks
+from daemon.words.short_ids import SHORT_ID_CHARS_MIN, short_ids_of
+from daemon.words.terminal_text import escape, truncate, wrap_lines
+from daemon.words.translation import _, ngettext
+from daemon.words.values import author_words, field_words, in_quotation_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from daemon.cli.api.shapes import ChecklistItemJson, EntryJson, PendingItemJson, TaskJson
     from daemon.cli.terminal.display import Display
     from daemon.cli.views.proposals.review_progress import ReviewProgress
+    from daemon.shapes.answers import ChecklistItemJson, EntryJson, PendingItemJson, TaskJson
 
 _INDENT: Final = "  "
 _KEY_WIDTH: Final = 7

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from daemon.cli.wording.proposals import question_id, without_other_answers
-from daemon.cli.wording.short_ids import short_ids_of
+from daemon.words.proposals import question_id, without_other_answers
+from daemon.words.short_ids import short_ids_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from daemon.cli.api.shapes import PendingItemJson
+    from daemon.shapes.answers import PendingItemJson
 
 
 class ReviewProgress:

@@ -8,17 +8,17 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from daemon.cli.terminal.text import escape, wrap_lines
-from daemon.cli.translation import _, gettext_noop
 from daemon.cli.views.proposals.pending import WIDTH_MAX
-from daemon.cli.wording.dates import full_time_words, relative_time
-from daemon.cli.wording.short_ids import short_ids_of
+from daemon.words.dates import full_time_words, relative_time
+from daemon.words.short_ids import short_ids_of
+from daemon.words.terminal_text import escape, wrap_lines
+from daemon.words.translation import _, gettext_noop
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from daemon.cli.api.other_shapes import StandingRuleDetailsJson
     from daemon.cli.terminal.display import Display
+    from daemon.shapes.others import StandingRuleDetailsJson
 
 _INDENT: Final = " " * 8
 _STATES: Final = {

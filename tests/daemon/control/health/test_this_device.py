@@ -12,13 +12,13 @@ from msgspec import to_builtins
 
 from daemon.agents.person.agent_overview import count_by_home
 from daemon.agents.tools.agent_record import agent_id
-from daemon.cli.wording.sentences import answer_words
 from daemon.clock import ClockWatch, since_boot_s
 from daemon.control.health import this_device
 from daemon.control.health.check import Check
 from daemon.disk import DiskFloor
 from daemon.peers.roster import member_records
 from daemon.peers.transport.identity import certificate_from_seed
+from daemon.words.sentences import answer_words
 from store.file.lease import ReplicaDoubt
 from store.store import Store
 from store.transaction import EntityWrite

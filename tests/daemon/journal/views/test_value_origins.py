@@ -12,7 +12,6 @@ from daemon.agents.deciding import decisions
 from daemon.cli.terminal.display import Display
 from daemon.cli.views.journal.history import change_list
 from daemon.cli.views.journal.origins import origin_words
-from daemon.cli.wording.task_parts import tick_words
 from daemon.journal import checklist_items, entries, tasks
 from daemon.journal.change_log import list_changes
 from daemon.journal.checklist_items import ItemEdit, NewItem
@@ -21,6 +20,7 @@ from daemon.journal.fields.imported_provenance import OriginalWrite, encode_orig
 from daemon.journal.task_timeline import task_timeline
 from daemon.journal.tasks import NewTask, TaskEdit
 from daemon.journal.views.structures import Origin, Task
+from daemon.words.task_parts import tick_words
 from store.transaction import EntityWrite
 from syncproto.ids import DeviceId, EntityId, ReplicaId, id_from_text, id_to_text
 from syncproto.vector_clock import Head

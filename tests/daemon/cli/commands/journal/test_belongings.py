@@ -8,13 +8,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from daemon.cli.api.shapes import TaskJson
 from daemon.cli.terminal.display import Display
 from daemon.cli.views.journal.labels import label_words
-from daemon.cli.wording.task_parts import length_words
 from daemon.journal.categories import Category
 from daemon.journal.labels import Label
 from daemon.journal.views.structures import Link, TimeRecord
+from daemon.shapes.answers import TaskJson
+from daemon.words.task_parts import length_words
 from tests.daemon.cli import examples
 from tests.daemon.cli.examples import CATEGORY, LABEL, LINK, RUNNING, TASK, TIME_RECORD
 from tests.daemon.cli.fake_control import FakeControl

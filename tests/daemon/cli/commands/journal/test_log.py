@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.cli.wording.text_diff import word_changes
+from daemon.words.text_diff import word_changes
 from tests.daemon.cli import examples
 from tests.daemon.cli.examples import TASK
 from tests.daemon.cli.fake_control import FakeControl

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from daemon.app.folder_lock import unsafe_folder_sentence
 from daemon.cli.commands.operation import status
+from daemon.folder_lock import unsafe_folder_sentence
 from daemon.paths import UnsafeFolder
 from tests.daemon.cli import examples
 from tests.daemon.cli.fake_control import FakeControl

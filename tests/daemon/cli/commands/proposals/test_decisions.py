@@ -12,7 +12,7 @@ import pytest
 from daemon.agents.deciding.decision_history import DecisionRecord
 from daemon.agents.deciding.decision_result import DecisionResult
 from daemon.agents.deciding.waiting_items import PendingItem
-from daemon.cli.terminal.text import display_width
+from daemon.words.terminal_text import display_width
 from tests.daemon.cli import examples
 from tests.daemon.cli.examples import ITEM, TASK
 from tests.daemon.cli.fake_control import FakeControl

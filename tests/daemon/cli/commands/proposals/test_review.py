@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from daemon.cli.terminal.text import display_width
+from daemon.words.terminal_text import display_width
 from tests.daemon.cli import examples
 from tests.daemon.cli.examples import ITEM, OTHER, TASK
 from tests.daemon.cli.fake_control import FakeControl

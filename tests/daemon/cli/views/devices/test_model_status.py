@@ -7,10 +7,10 @@ import pytest
 from msgspec import to_builtins
 
 from daemon.agents.running.remote_model import RemoteModelStatus
-from daemon.cli.api.shapes import CheckJson
 from daemon.cli.terminal.display import Display
 from daemon.cli.views.devices.status import status_rows, status_screen
 from daemon.control.health import remote_model
+from daemon.shapes.answers import CheckJson
 from store.local.model_usage import ModelUsage
 from store.sentence import foreign_text
 from tests.support.sentences import with_local_times, words_by_id

@@ -11,7 +11,7 @@ import pytest
 
 _SAY = """
 import logging, structlog
-from daemon.app.logs import configure_logging
+from daemon.logs import configure_logging
 
 configure_logging()
 log = structlog.get_logger("test")
@@ -66,7 +66,7 @@ HOSTILE = "bye\x1b]0;OWNED\x07\x1b[2J\x9b31m\u202e\u2028\r\nlevel=info event=for
 _SAY_HOSTILE = """
 import logging, sys, structlog
 sys.stderr.isatty = lambda: {terminal}
-from daemon.app.logs import configure_logging
+from daemon.logs import configure_logging
 
 configure_logging()
 hostile = {hostile!r}
@@ -104,7 +104,7 @@ def test_what_strangers_can_cause_at_will_is_not_logged() -> None:
 _SERVE = """
 import asyncio, contextlib, socket, sys
 from aiohttp import web
-from daemon.app.logs import configure_logging
+from daemon.logs import configure_logging
 from tests.support.patience import LIMIT_S
 
 configure_logging()

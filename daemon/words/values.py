@@ -7,27 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from daemon.cli.terminal.text import escape, truncate
-from daemon.cli.translation import _, pgettext, pgettext_noop
-from daemon.cli.wording import terms
-from daemon.cli.wording.dates import due_words, duration_words
 from daemon.task_fields import TASK_FIELDS
+from daemon.words import terms
+from daemon.words.dates import duration_words
+from daemon.words.terminal_text import escape, truncate
+from daemon.words.translation import _, pgettext, pgettext_noop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from daemon.cli.terminal.display import Display
 
-STATUS_STYLES: Final = {
-    "OPEN": (),
-    "GROOMED": ("cyan",),
-    "IN PROGRESS": ("green",),
-    "BLOCKED": ("red",),
-    "ON HOLD": ("yellow",),
-    "DONE": ("dim",),
-    "REJECTED": ("dim",),
-}
-PRIORITY_STYLES: Final = {"P0": ("red", "bold"), "P1": ("red",), "P3": ("dim",)}
 pgettext_noop("source", "note", "transcript")
 
 
@@ -46,20 +35,11 @@ _NAMED: Final[Mapping[str, Callable[[object], str]]] = {
     "source": source_word,
 }
 _LENGTHS: Final = frozenset(field.name for field in TASK_FIELDS if field.type == "minutes")
-_SOON_DAYS: Final = 2
 _VALUE_WIDTH_MAX: Final = 200
 
 
 def status_word(status: object) -> str:
     return terms.task_status(status)
-
-
-def styled_due(value: object, display: Display) -> tuple[str, tuple[str, ...]]:
-    """Say a due date, and colour it by how near it is."""
-    words, days = due_words(value, display.now_s)
-    if days is None:
-        return words, ()
-    return words, ("red",) if days < 0 else ("yellow",) if days <= _SOON_DAYS else ()
 
 
 def value_words(value: object, field: str = "") -> str:
@@ -92,16 +72,6 @@ def with_colon(name: str) -> str:
 def in_quotation_marks(text: object) -> str:
     """Put words of people between the quotation marks of the language."""
     return _("“{words}”").format(words=text)
-
-
-def change_words(before: object, after: object, field: str, display: Display) -> str:
-    """Say a change of one value, coloured as a diff is."""
-    arrow = display.symbol("→")
-    if isinstance(before, dict) and isinstance(after, dict) and len(after) == 1:
-        (field,) = after
-        before, after = before.get(field), after[field]
-    old = display.paint(value_words(before, field), "dim")
-    return f"{old} {arrow} {display.paint(value_words(after, field), 'green')}"
 
 
 def author_words(by: object, device: object = None, proposed: object = None) -> str:

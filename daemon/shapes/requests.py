@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, TypedDict
 
-from daemon.cli.api.shapes import (
+from daemon.shapes.answers import (
     IdleVerdictJson,
 )
 

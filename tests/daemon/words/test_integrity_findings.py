@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from daemon.cli import translation
 from daemon.cli.terminal.display import Display
 from daemon.cli.views.files.backups import verify_lines
 from daemon.journal.verification import finding_fields
+from daemon.words import translation
 from store.sentence import sentence
 from store.upkeep.verification import VerificationFinding
 

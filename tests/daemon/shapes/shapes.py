@@ -42,9 +42,9 @@ from daemon.peers.linking.device_states import DeviceState
 from tests.daemon.cli.mcp import answer_schemas
 from tests.support.source_tree import ROOT
 
-FILE: Final = ROOT / "daemon" / "cli" / "api" / "shapes.py"
-OTHERS_FILE: Final = ROOT / "daemon" / "cli" / "api" / "other_shapes.py"
-REQUESTS_FILE: Final = ROOT / "daemon" / "cli" / "api" / "request_shapes.py"
+FILE: Final = ROOT / "daemon" / "shapes" / "answers.py"
+OTHERS_FILE: Final = ROOT / "daemon" / "shapes" / "others.py"
+REQUESTS_FILE: Final = ROOT / "daemon" / "shapes" / "requests.py"
 _OF_REQUESTS: Final = tuple(
     f"daemon.agents.{room}" for room in ("asks.", "outside.", "person.external_agents")
 )
@@ -122,7 +122,7 @@ def _imports(document: Mapping[str, str], members: AbstractSet[str], shown: Abst
     """Return what the structures of a module need from those that views read."""
     words = set(re.findall(r"\w+", "".join(document[name] for name in members)))
     imported = "".join(f"    {name},\n" for name in sorted(shown & words))
-    return f"\nfrom daemon.cli.api.shapes import (\n{imported})\n" if imported else ""
+    return f"\nfrom daemon.shapes.answers import (\n{imported})\n" if imported else ""
 
 
 def answered_structures() -> list[type]:

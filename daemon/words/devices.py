@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from daemon.cli.terminal.text import escape
-from daemon.cli.translation import _, ngettext
-from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.short_ids import SHORT_ID_CHARS_MIN, short_ids_of
+from daemon.words.dates import relative_time
+from daemon.words.short_ids import SHORT_ID_CHARS_MIN, short_ids_of
+from daemon.words.terminal_text import escape
+from daemon.words.translation import _, ngettext
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from daemon.cli.api.shapes import PeerJson
+    from daemon.shapes.answers import PeerJson
 
 
 def unique_names(devices: Sequence[PeerJson]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from daemon.cli.api.shapes import ChangeJson
+    from daemon.shapes.answers import ChangeJson
 
 NAMING_FIELDS: Final = ("title", "text", "name", "display_name")
 """The fields that name a thing: its heading says them."""

@@ -8,17 +8,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from daemon.cli.terminal.text import wrap_lines
-from daemon.cli.translation import _, ngettext
-from daemon.cli.wording import terms
-from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.values import in_quotation_marks, value_words
+from daemon.words import terms
+from daemon.words.dates import relative_time
+from daemon.words.translation import _, ngettext
+from daemon.words.values import in_quotation_marks, value_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from daemon.cli.api.shapes import DecisionJson, PendingItemJson
-    from daemon.cli.terminal.display import Display
+    from daemon.shapes.answers import DecisionJson, PendingItemJson
 
 _ID_SHOWN: Final = 8
 _FIELDS: Final = {
@@ -325,10 +323,3 @@ _SAY: Final[Mapping[str, Callable[[PendingItemJson, Mapping[str, Any]], str]]] =
 
 
 # -- what the notes say of it -------------------------------------------------------------------------
-
-
-def note_lines(item: PendingItemJson, width: int, display: Display) -> Iterator[str]:
-    """Draw what the notes say of it; nothing if they cannot tell."""
-    words = note_words(item, display.now_s)
-    style = "dim" if agrees_with_notes(item) else "yellow"
-    yield from (display.paint(line, style) for line in wrap_lines(words, width) if words)

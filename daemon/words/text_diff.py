@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from daemon.cli.terminal.text import truncate
+from daemon.words.terminal_text import truncate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

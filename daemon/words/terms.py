@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from daemon.cli.terminal.text import escape
-from daemon.cli.translation import pgettext, pgettext_noop
 from daemon.task_fields import TASK_FIELDS
+from daemon.words.terminal_text import escape
+from daemon.words.translation import pgettext, pgettext_noop
 
 pgettext_noop("task", "open", "groomed", "in progress", "blocked", "on hold", "done", "rejected", "removed")
 pgettext_noop(

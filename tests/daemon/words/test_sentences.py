@@ -8,12 +8,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from daemon.cli import translation
 from daemon.cli.api.command_error import CommandError, error_from_response
-from daemon.cli.wording.sentences import answer_words, detail_lines, error_line, sentence_words
+from daemon.cli.framework.error_lines import detail_lines, error_line
 from daemon.control.error_body import error_body
 from daemon.control.health.check import duration_sentence
 from daemon.refusal import Detail, RefusalCode, Refused, not_found_refusal
+from daemon.words import translation
+from daemon.words.sentences import answer_words, sentence_words
 from store.sentence import foreign_text, json_params, sentence, sentence_fields
 
 ABSENT = sentence("not-found", "no {kind} matches {ref!r}", kind="checklist_item", ref="{0} matches")

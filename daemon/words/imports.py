@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from daemon.cli.terminal.text import escape
-from daemon.cli.translation import _, ngettext
-from daemon.cli.wording.sentences import answer_words
+from daemon.words.sentences import answer_words
+from daemon.words.terminal_text import escape
+from daemon.words.translation import _, ngettext
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from daemon.cli.api.other_shapes import FaultyJson, SkippedJson
+    from daemon.shapes.others import FaultyJson, SkippedJson
 
 IMPORT_COUNTS: Final = ("tasks", "checklist_items", "entries", "others", "updated", "unchanged", "removed")
 _SKIPPED_MAX: Final = 20

@@ -1,4 +1,4 @@
-"""The connections of the page: how many there are, who gives way to whom, and how slow one may be.
+"""The connections of the page or relay: how many there are, who gives way to whom, and how slow one may be.
 
 Never cuts the connection of a browser that is signed in to make room for a stranger.
 """
@@ -11,8 +11,7 @@ from typing import Final
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from daemon.browser_access import BrowserAccess
-from daemon.web.gate import COOKIE
+from daemon.browser_access import COOKIE, BrowserAccess
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ DEFAULT_LIMITS: Final = ConnectionLimits()
 
 
 class Connections:
-    """All open connections of the page. `protocol` returns what speaks HTTP on a new one."""
+    """All open connections. `protocol` returns what speaks HTTP on a new one."""
 
     def __init__(self, limits: ConnectionLimits) -> None:
         self._limits = limits

@@ -7,18 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from daemon.cli.api.command_error import sentence_of
-from daemon.cli.terminal.editor import kept_text_words
-from daemon.cli.translation import _, ngettext, sentence_template
-from daemon.cli.wording import terms
-from daemon.cli.wording.dates import full_time_words
-from daemon.cli.wording.short_ids import short_ids
+from daemon.words import terms
+from daemon.words.dates import full_time_words
+from daemon.words.translation import _, ngettext, sentence_of, sentence_template
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from daemon.cli.api.command_error import CommandError
-    from daemon.cli.api.shapes import SentenceJson
+    from daemon.shapes.answers import SentenceJson
 
 _WORDS: Final[Mapping[str, Callable[[object], str]]] = {
     "kind": terms.kind_name,
@@ -66,25 +62,6 @@ def _value(name: str, value: Any) -> Any:
     if name == "device" and not value:
         return _("this device")
     return _WORDS[name](value) if name in _WORDS and isinstance(value, str) else value
-
-
-def error_line(error: CommandError) -> str:
-    """Write an error in one line: what was seen, what it could mean, what to do, where a text is kept."""
-    ids = short_ids(candidate["id"] for candidate in error.candidates)
-    candidates = ", ".join(f"{ids[candidate['id']]} {candidate['title']!r}" for candidate in error.candidates)
-    message = sentence_words(error.sentence, error.message.rstrip("."))
-    hint = sentence_words(error.hint_sentence, error.hint)
-    kept = kept_text_words(error.kept_text) if error.kept_text else ""
-    return "; ".join(part for part in (message, candidates, hint, kept) if part)
-
-
-def detail_lines(error: CommandError) -> list[str]:
-    """Write each of several faults in a line of its own."""
-    return [
-        _("line {number}: ").format(number=detail["line"]) * bool(detail["line"])
-        + sentence_words(sentence_of(detail), detail["message"])
-        for detail in error.details
-    ]
 
 
 def _length_words(minutes: int) -> str:

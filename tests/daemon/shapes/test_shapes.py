@@ -14,7 +14,7 @@ from daemon.control.routes.status import Status
 from daemon.formats.core.importer import ImportResult
 from daemon.peers.linking.device_states import SyncReport
 from tests.daemon.cli import examples
-from tests.daemon.cli.api import shapes
+from tests.daemon.shapes import shapes
 
 
 def test_the_shapes_are_those_of_the_daemons_structures():

@@ -8,16 +8,16 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from daemon.cli.terminal.text import escape
-from daemon.cli.translation import _, gettext_noop
-from daemon.cli.wording.dates import due_words, duration_words, parse_time_s, relative_time
-from daemon.cli.wording.values import author_words, value_words
 from daemon.task_fields import DAY_FIELDS
+from daemon.words.dates import due_words, duration_words, parse_time_s, relative_time
+from daemon.words.terminal_text import escape
+from daemon.words.translation import _, gettext_noop
+from daemon.words.values import author_words, value_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from daemon.cli.api.shapes import ChecklistItemJson, LinkJson, TaskJson, TimeRecordJson
+    from daemon.shapes.answers import ChecklistItemJson, LinkJson, TaskJson, TimeRecordJson
     from daemon.task_fields import TaskField
 
 _TOLD_TO_S: Final = 1

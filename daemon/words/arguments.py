@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from daemon.cli.terminal.text import escape, truncate
-from daemon.cli.translation import _
-from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.short_ids import short_ids_of
-from daemon.cli.wording.values import author_words, in_quotation_marks
+from daemon.words.dates import relative_time
+from daemon.words.short_ids import short_ids_of
+from daemon.words.terminal_text import escape, truncate
+from daemon.words.translation import _
+from daemon.words.values import author_words, in_quotation_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from daemon.cli.api.shapes import DecisionJson, EvidenceJson
+    from daemon.shapes.answers import DecisionJson, EvidenceJson
 
 _QUOTATION: Final = "“”„«»"
 _EVIDENCE_CHARS_MAX: Final = 120

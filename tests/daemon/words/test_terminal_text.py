@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from daemon.cli.api.client import parse_http_date_s
 from daemon.cli.terminal.display import Display
 from daemon.cli.terminal.table import Cell, Column, table_lines
-from daemon.cli.terminal.text import display_width, escape, pad_right, truncate, wrap_lines
-from daemon.cli.wording.dates import (
+from daemon.words.dates import (
     due_words,
     duration_words,
     full_time_words,
@@ -22,7 +21,8 @@ from daemon.cli.wording.dates import (
     relative_future_time,
     relative_time,
 )
-from daemon.cli.wording.short_ids import short_ids
+from daemon.words.short_ids import short_ids
+from daemon.words.terminal_text import display_width, escape, pad_right, truncate, wrap_lines
 
 NOW = parse_http_date_s("Wed, 04 Mar 2026 12:00:00 GMT")
 ANY_TEXT = st.text(st.characters(exclude_categories=()))

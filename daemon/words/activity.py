@@ -9,17 +9,17 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from daemon.cli.terminal.text import escape
-from daemon.cli.translation import _, ngettext, pgettext, pgettext_noop
-from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.proposals import summary_words
-from daemon.cli.wording.sentences import answer_words
-from daemon.cli.wording.values import in_quotation_marks
+from daemon.words.dates import relative_time
+from daemon.words.proposals import summary_words
+from daemon.words.sentences import answer_words
+from daemon.words.terminal_text import escape
+from daemon.words.translation import _, ngettext, pgettext, pgettext_noop
+from daemon.words.values import in_quotation_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from daemon.cli.api.other_shapes import AgentMessageJson
+    from daemon.shapes.others import AgentMessageJson
 
 ACTIVITY_KINDS: Final = pgettext_noop(
     "activity", "said", "noted", "called", "answered", "confirmed", "done", "ended", "failed"

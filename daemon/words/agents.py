@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from daemon.cli.translation import _, ngettext, pgettext, pgettext_noop
+from daemon.words.translation import _, ngettext, pgettext, pgettext_noop
 
 if TYPE_CHECKING:
-    from daemon.cli.api.shapes import AgentJson
+    from daemon.shapes.answers import AgentJson
 
 _REPORT_LISTS: Final = (("achieved", "done"), ("remaining", "left"), ("learnings", "learnt"))
 pgettext_noop("report", "done", "left", "learnt")

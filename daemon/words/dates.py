@@ -9,8 +9,8 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from typing import Final, NamedTuple
 
-from daemon.cli.terminal.text import escape
-from daemon.cli.translation import _, gettext_noop, ngettext
+from daemon.words.terminal_text import escape
+from daemon.words.translation import _, gettext_noop, ngettext
 
 # Both are translated when they are shown, with what CLDR has for them.
 _DAYS: Final = (

@@ -6,7 +6,7 @@ Never speaks to scripts: what `--json` and `--plain` print stays English, and so
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from daemon.language import DEFAULT_LANGUAGE, LANGUAGES, chosen_language
 from daemon.paths import find_paths
@@ -14,6 +14,8 @@ from daemon.paths import find_paths
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from gettext import NullTranslations
+
+    from daemon.shapes.answers import SentenceJson
 
 CATALOG_DOMAIN: Final = "placet"
 CATALOG_FOLDER: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "locale")
@@ -126,3 +128,11 @@ def _configured_language(file: str) -> str:
         if line.lstrip().startswith("["):
             break
     return ""
+
+
+def sentence_of(answer: Mapping[str, Any], prefix: str = "") -> SentenceJson | None:
+    """Return the sentence that an object of an answer names by `id` and `params`, if it does."""
+    sentence_id, params = answer.get(f"{prefix}id"), answer.get(f"{prefix}params")
+    if not isinstance(sentence_id, str) or not sentence_id:
+        return None
+    return {"id": sentence_id, "params": params if isinstance(params, dict) else {}}

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from daemon.agents.tools import summaries
-from daemon.cli import translation
 from daemon.cli.terminal.display import Display
-from daemon.cli.terminal.text import display_width
 from daemon.cli.views.journal.agent_words import agent_quote_lines
 from daemon.cli.views.journal.history import change_list
-from daemon.cli.wording.dates import parse_time_s
-from daemon.cli.wording.proposals import summary_words
-from daemon.cli.wording.sentences import sentence_words
+from daemon.words import translation
+from daemon.words.dates import parse_time_s
+from daemon.words.proposals import summary_words
+from daemon.words.sentences import sentence_words
+from daemon.words.terminal_text import display_width
 from store.sentence import json_params
 from tests.daemon.cli import examples
 from tests.daemon.cli.examples import OTHER
