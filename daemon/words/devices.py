@@ -120,7 +120,7 @@ def invitation_end_words(stage: str, device: object) -> tuple[str, str]:
         case "away":
             return (
                 _("the code was right, but the other device did not come back"),
-                _("it joins as soon as it reaches this one: see placet devices"),
+                _("it still joins if it reaches this one within an hour: see placet devices"),
             )
         case "failed":
             return (

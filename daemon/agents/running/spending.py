@@ -171,7 +171,7 @@ def _budget_fault(today: DailySpending, next_micro: int) -> Sentence:
         )
     return sentence(
         "budget-spent",
-        "today's budget for models is spent ({spent} of {limit}); agents go on at {next_day}",
+        "today's budget for models is spent ({spent} of {limit}); it begins anew at {next_day}",
         spent=_amount(today.spent.cost_micro),
         limit=limit,
         next_day=next_day,

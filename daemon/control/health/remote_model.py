@@ -16,7 +16,10 @@ from store.snapshot import Snapshot
 TROUBLE_REMEDY = sentence(
     "see-to-model", "see to the cause; until then agents wait, or the rules answer if model.fallback says so"
 )
-BUDGET_REMEDY = sentence("wait-or-raise-budget", "wait, or raise budget.cost_per_day")
+BUDGET_REMEDY = sentence(
+    "wait-or-raise-budget",
+    "raise budget.cost_per_day, or wait: agents wait too, or the rules answer if model.fallback says so",
+)
 
 
 async def check_models(remotes: Sequence[RemoteModel]) -> list[Check]:
@@ -43,7 +46,9 @@ def model_check(status: RemoteModelStatus) -> Check:
             "model", text, TROUBLE_REMEDY, well=False, code="model_trouble", parameters=parameters
         )
     if status.spent is not None:
-        text = sentence("agents-wait-for-budget", "agents wait: {spent}", spent=status.spent)
+        text = sentence(
+            "model-not-asked", "{model} is not asked: {spent}", model=status.model, spent=status.spent
+        )
         return make_check("model", text, BUDGET_REMEDY, well=False, code="model_spent", parameters=parameters)
     text = sentence(
         "model-well",

@@ -68,7 +68,7 @@ async def test_a_turn_that_would_go_beyond_is_not_begun_and_says_when_it_goes_on
     with pytest.raises(BudgetSpent) as error:
         await spending.require_budget(9000)
     assert str(error.value) == (
-        "today's budget for models is spent (0.034 of 0.05); agents go on at 2026-03-10 00:00"
+        "today's budget for models is spent (0.034 of 0.05); it begins anew at 2026-03-10 00:00"
     )
     assert error.value.retry_after_s == 1800
     assert not error.value.is_already_reported

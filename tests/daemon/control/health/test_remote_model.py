@@ -48,7 +48,7 @@ def test_trouble_is_told_before_money_with_what_to_do():
     over_budget = WELL._replace(spent=foreign_text("today's budget is spent"))
     assert check_facts(remote_model.model_check(over_budget)) == (
         False,
-        "agents wait: today's budget is spent",
+        "m is not asked: today's budget is spent",
         remote_model.BUDGET_REMEDY.text,
     )
 

@@ -241,7 +241,7 @@ async def test_a_run_that_would_go_beyond_the_budget_ends_and_begins_again_the_n
         await until_waiting(service, agent, "today's budget for models is spent")
         run = (await service.runs(agent))[0]
         assert run.status is RunStatus.ABANDONED
-        assert "agents go on at" in run.error
+        assert "it begins anew at" in run.error
         assert far.world.pauses == []
         later(a, far, service, 3600)
         await until_waiting(service, agent, "today's budget for models is spent")
