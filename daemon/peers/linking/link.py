@@ -14,12 +14,13 @@ from daemon.peers.linking import goodbyes
 from daemon.peers.linking.exchange_faults import LinkFault, fault_here, fault_of_end
 from daemon.peers.linking.goodbyes import CloseAsked, NoRoom, PeerLeft
 from daemon.peers.linking.liveness import Liveness
+from daemon.peers.linking.page_reading import PageRead, read_page, read_store_state
 from daemon.peers.linking.rate_limit import StorageRateLimit
+from daemon.peers.linking.stored_pages import StoredPages
 from daemon.peers.roster import member_records
 from daemon.peers.transport.limits import PeerLimits, loop_time_s
 from daemon.peers.transport.wire import ConnectionLost, Wire
 from store.file.errors import StoreError
-from store.log.pages import FeedPage
 from store.sentence import Sentence
 from store.snapshot import Snapshot
 from store.threads import StoreThreads
@@ -39,15 +40,8 @@ INLINE_HEADS_MAX = 32
 
 log = structlog.get_logger("peers")
 
-_PageRead = tuple[FeedPage, StoreState, bool]
-"""A page, the state of the store when it was read, and whether the peer was removed by then."""
 _PageStored = tuple[AcceptedPage, StoreState, int]
 """What a page brought, the state of the store after it, and the feed position that it ends at."""
-
-
-def read_store_state(snapshot: Snapshot) -> StoreState:
-    """Return which commits the store has, and the hash of its state."""
-    return StoreState(snapshot.heads(), snapshot.state_hash())
 
 
 class LinkObserver(Protocol):
@@ -140,6 +134,7 @@ class PeerLink:
         self._answer_sent = asyncio.Event()
         # Pages that are being stored, in order: one is awaited, one queued, and one waits for room there.
         self._pages: asyncio.Queue[asyncio.Future[_PageStored]] = asyncio.Queue(1)
+        self._stored = StoredPages()
         self._known_to_peer = 0  # The peer is known to have all commits up to this feed position.
         self._heads = INLINE_HEADS_MAX + 1
 
@@ -354,6 +349,7 @@ class PeerLink:
 
         def store_page(transaction: Transaction, page: Sequence[DecodedCommit]) -> _PageStored:
             accepted = transaction.accept_decoded_page(page)
+            self._stored.note_stored()
             if self._allowance is not None and accepted.new_commits:
                 # Charged on the store's thread: what is stored counts even if the link ends before that is
                 # known here.
@@ -403,6 +399,7 @@ class PeerLink:
                 "a peer returned commits of this device that this device had lost", peer=self.peer.hex()[:16]
             )
         self._acks.extend(session.ack_frames(accepted.heads, accepted.forked, state))
+        self._stored.note_acknowledged()
         self._observer.page_stored(self, accepted)
         if session.is_level:
             self._known_to_peer = end
@@ -450,16 +447,16 @@ class PeerLink:
             self._answer_sent.set()
 
     async def _send_page(self, session: Session, wanted: PageRequest) -> None:
-        def read_page(snapshot: Snapshot) -> _PageRead:
-            page = (
-                snapshot.page_lacking(wanted.peer_heads, wanted.after, wanted.bytes_max)
-                if not wanted.again
-                else snapshot.page_again(wanted.again, wanted.after, wanted.bytes_max)
-            )
-            return page, read_store_state(snapshot), member_records.is_removed(snapshot, self.peer)
+        def read(snapshot: Snapshot) -> PageRead:
+            return read_page(snapshot, wanted, self.peer)
 
-        page_read = self._read_inline(session, wanted, read_page)
-        page, state, removed = await self._db.read(read_page) if page_read is None else page_read
+        known_pages = self._stored.acknowledged
+        page_read = self._read_inline(session, wanted, read)
+        page, state, removed = await self._db.read(read) if page_read is None else page_read
+        if await self._stored.settle(known_pages):
+            # The snapshot may hold what the peer itself sent meanwhile, which it is known to have only now.
+            wanted = wanted._replace(peer_heads=session.peer_heads)
+            page, state, removed = await self._db.read(read)
         self._heads = len(state.heads)
         if removed and not (page.commits and member_records.commit_removes(page.commits[-1], self.peer)):
             # The roster's reader is about to end this link. The removal itself is the last commit that a
@@ -475,8 +472,8 @@ class PeerLink:
         self._observer.progress_changed(self)
 
     def _read_inline(
-        self, session: Session, wanted: PageRequest, read_page: Callable[[Snapshot], _PageRead]
-    ) -> _PageRead | None:
+        self, session: Session, wanted: PageRequest, read: Callable[[Snapshot], PageRead]
+    ) -> PageRead | None:
         """Read a short page at once, on the event loop; return None if a thread should read it.
 
         To ask a thread takes several times as long. A page is short if it has few commits, and the peer has
@@ -490,7 +487,7 @@ class PeerLink:
         ):
             return None
         return self._db.read_now(
-            lambda snapshot: None if snapshot.log.chains.forked_replicas() else read_page(snapshot)
+            lambda snapshot: None if snapshot.log.chains.forked_replicas() else read(snapshot)
         )
 
     async def _send(self, frame: bytes) -> None:
