@@ -19,8 +19,8 @@ from daemon.agents.outside import readable_tasks
 from daemon.cli.commands.journal import task as task_commands
 from daemon.cli.terminal.display import Display
 from daemon.cli.views.journal.tasks import task_page
+from daemon.file_formats import JSON_LINES
 from daemon.journal import tasks
-from daemon.journal.fields.imported_provenance import JSONL_FORMAT
 from daemon.journal.fields.schema import is_known_field
 from daemon.journal.human_input import HumanInput
 from daemon.journal.views import task_lines
@@ -98,11 +98,11 @@ def test_agents_of_other_makers_may_read_it(a: Home) -> None:
     assert getattr(read, ROW.name) == DAY
 
 
-@pytest.mark.parametrize("format_", ["icalendar", "taskwarrior", "todotxt", JSONL_FORMAT])
+@pytest.mark.parametrize("format_", ["icalendar", "taskwarrior", "todotxt", JSON_LINES])
 def test_a_file_has_it_and_brings_it_back(a: Home, b: Home, format_: str) -> None:
     new_task(a)
     text = transfers.export(a, format_)
-    if format_ == JSONL_FORMAT:
+    if format_ == JSON_LINES:
         imported(b, text)
     else:
         transfers.bring(b, format_, text)

@@ -1,4 +1,4 @@
-"""What a file is by its name and its bytes.
+"""What the text of a file is by its bytes.
 
 Never asks what the commands and the page say of it: their tests do.
 """
@@ -6,25 +6,6 @@ Never asks what the commands and the page say of it: their tests do.
 import pytest
 
 from daemon import text_files
-
-
-@pytest.mark.parametrize(
-    ("name", "format_"),
-    [
-        ("TODO.md", "markdown"),
-        ("list.MARKDOWN", "markdown"),
-        ("a.b.txt", "todotxt"),
-        ("tasks.json", "taskwarrior"),
-        ("calendar.ics", "icalendar"),
-        ("all.jsonl", text_files.JSON_LINES),
-        ("photo.jpg", None),
-        ("txt", None),
-        (".txt", None),
-        ("", None),
-    ],
-)
-def test_the_ending_of_a_name_says_the_format(name: str, format_: str | None):
-    assert text_files.format_by_ending(name) == format_
 
 
 def test_a_byte_order_mark_is_no_part_of_the_text():

@@ -6,6 +6,7 @@ Never takes what a person wrote here, or removed here, for a thing that the file
 from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 
+from daemon.file_formats import FILE_FORMATS
 from daemon.formats.core.import_history import ImportHistory
 from daemon.formats.core.similarity import TextElement, pair_similar
 from daemon.journal.fields.imported_provenance import is_from_import
@@ -14,7 +15,7 @@ from store.snapshot import Snapshot
 from syncproto.codec import Redacted, Value, redaction_of
 from syncproto.ids import EntityId
 
-FORMATS_MATCHED_BY_WORDS = frozenset({"markdown"})
+FORMATS_MATCHED_BY_WORDS = frozenset(row.name for row in FILE_FORMATS if row.matches_by_words)
 """Their items and notes are matched by their words: they have no ids unless Placet exported them."""
 
 _WORDS = {"checklist_item": "title", "entry": "text"}

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection
 from datetime import datetime
 from math import inf
 
+from daemon.file_formats import FILE_FORMATS
 from daemon.formats.core.plan import joined_line, plain_text
 from store.fold.entity import Entity
 from store.snapshot import Snapshot
@@ -19,7 +20,7 @@ from syncproto.codec import Value
 from syncproto.ids import EntityId
 
 # Formats whose exports carry ids of tasks, but of nothing that belongs to them.
-FORMATS_THAT_RETURN = frozenset({"taskwarrior", "icalendar"})
+FORMATS_THAT_RETURN = frozenset(row.name for row in FILE_FORMATS if row.keeps_ids)
 
 _MOVED_MS_MAX = 60_000
 

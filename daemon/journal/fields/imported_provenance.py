@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from daemon.file_formats import JSON_LINES
 from daemon.journal.fields.provenance import ORIGIN_AT_KEY
 from store.fold.field_versions import Provenance
 from store.queries.field_changes import FieldChange
@@ -17,14 +18,13 @@ from syncproto.errors import RemoteProtocolError
 from syncproto.ids import ID_BYTES, DeviceId, EntityId, ReplicaId
 from syncproto.vector_clock import COMMIT_HASH_BYTES, Head
 
-JSONL_FORMAT = "jsonl"
 DEVICE_BYTES = 32
 HASH_SIZES = (8, COMMIT_HASH_BYTES)
 """The sizes of the hash in what was exported, in bytes: journals of format 1 kept its first eight."""
 _WAS = "was"
 _SEEN = "seen"
 
-TOUCH_ORIGIN: dict[str, Value] = {"by": "import", "format": JSONL_FORMAT}
+TOUCH_ORIGIN: dict[str, Value] = {"by": "import", "format": JSON_LINES}
 """The origin of a write that has no values."""
 
 SEEN_ITEMS = 3
@@ -86,7 +86,7 @@ def is_jsonl_import(source: Provenance) -> bool:
 def original_write(source: Provenance) -> OriginalWrite | None:
     """Return what an imported write was before, None for any other write."""
     origin = source.origin
-    if not origin or origin.get("format") != JSONL_FORMAT or origin.get("by") != "import":
+    if not origin or origin.get("format") != JSON_LINES or origin.get("by") != "import":
         return None
     match origin.get(_WAS):
         case [

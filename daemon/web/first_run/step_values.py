@@ -6,8 +6,8 @@ Never writes.
 from typing import Any
 
 from daemon.agents.person.first_steps import STEPS, first_steps, offered_tasks
+from daemon.file_formats import endings
 from daemon.formats.importing import FILE_BYTES_MAX
-from daemon.text_files import ENDINGS_OF_LISTS
 from store.snapshot import Snapshot
 
 
@@ -18,6 +18,6 @@ def step_values(snapshot: Snapshot) -> dict[str, Any]:
         "steps": steps,
         "steps_count": STEPS,
         "offered": [] if steps.has_agents else offered_tasks(snapshot),
-        "endings": ENDINGS_OF_LISTS,
+        "endings": endings(lists_only=True),
         "bytes_max": FILE_BYTES_MAX,
     }

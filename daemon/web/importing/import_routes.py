@@ -9,17 +9,11 @@ from typing import Any, Final
 import msgspec
 from aiohttp import web
 
+from daemon.file_formats import JSON_LINES, endings, format_by_ending, is_known_by_name
 from daemon.formats.core.importer import ImportResult
 from daemon.formats.importing import FILE_BYTES_MAX, Imports, TextFile
 from daemon.refusal import Refused
-from daemon.text_files import (
-    ENDINGS_OF_LISTS,
-    FORMATS_KNOWN_BY_NAME,
-    JSON_LINES,
-    NotUtf8,
-    decode_utf8,
-    format_by_ending,
-)
+from daemon.text_files import NotUtf8, decode_utf8
 from daemon.web.forms import read_form, refuse_form
 from daemon.web.importing.import_jobs import Failed, Imported, ImportJobs, Shown, Working
 from daemon.web.importing.upload import FileTooLarge, SentFile, read_file
@@ -99,7 +93,7 @@ class _Importing:
                 self._jobs.look_at(stage.rest)
         elif deed == "drop":
             self._job.forget()
-        elif name and name != stage.file.name and stage.file.format in FORMATS_KNOWN_BY_NAME:
+        elif name and name != stage.file.name and is_known_by_name(stage.file.format):
             # Another name can be another list: what was shown is then not what would happen.
             self._job.forget()
             self._jobs.look_at(stage.file._replace(name=name))
@@ -125,7 +119,7 @@ class _Importing:
             after=after,
             fault=fault,
             mark=self._job.mark,
-            endings=ENDINGS_OF_LISTS,
+            endings=endings(lists_only=True),
             bytes_max=FILE_BYTES_MAX,
             working=self._progress() if isinstance(stage, Working) else None,
             shown=_preview_fields(stage) if isinstance(stage, Shown) else None,
@@ -152,7 +146,9 @@ def _text_file(sent: SentFile) -> TextFile:
         raise _Unreadable(_("No file was chosen"))
     format_ = format_by_ending(sent.name)
     if format_ is None:
-        message = _("{file} has none of the endings {known}").format(file=sent.name, known=ENDINGS_OF_LISTS)
+        message = _("{file} has none of the endings {known}").format(
+            file=sent.name, known=endings(lists_only=True)
+        )
         raise _Unreadable(f"{message}; {_('nothing was imported')}")
     if format_ == JSON_LINES:
         raise _Unreadable(_("A whole journal (.jsonl) comes in by the command `placet import auto FILE`"))
@@ -171,7 +167,7 @@ def _preview_fields(shown: Shown) -> dict[str, Any]:
     return {
         "file": shown.digest,
         "name": shown.file.name,
-        "named": shown.file.format in FORMATS_KNOWN_BY_NAME,
+        "named": is_known_by_name(shown.file.format),
         "titles": shown.preview.titles,
         "has_more": result.tasks + result.updated + result.unchanged > len(shown.preview.titles),
         "brings": bool(result.tasks or result.updated),

@@ -24,7 +24,7 @@ from daemon.cli.terminal.standard_input import (
 )
 from daemon.cli.views.files.exports import progress_line
 from daemon.cli.views.files.imports import import_lines, import_rows, underway_line
-from daemon.text_files import FORMATS_BY_ENDING, JSON_LINES, format_by_ending
+from daemon.file_formats import JSON_LINES, endings, format_by_ending, read_formats
 from daemon.words.translation import _, gettext_noop
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from daemon.cli.terminal.output import Output
 
 _AUTO: Final = "auto"
-_FORMATS: Final = (_AUTO, "icalendar", JSON_LINES, "markdown", "taskwarrior", "todotxt")
 _WAIT_S: Final = 600.0
 # A million lines need minutes, and the daemon answers only when it is done.
 _LINES_WAIT_S: Final = 4 * 3600.0
@@ -47,7 +46,7 @@ _WATCH_S: Final = 0.2
 
 
 @command("import")
-@click.argument("format", type=click.Choice(_FORMATS, case_sensitive=False))
+@click.argument("format", type=click.Choice((_AUTO, *read_formats()), case_sensitive=False))
 @click.argument("file", metavar="FILE")
 @click.option("--name", metavar="NAME", help="What the list is called; needed if FILE is -.")
 @click.option("--encoding", metavar="NAME", default=_UTF_8, help="How FILE is written, such as latin-1.")
@@ -102,9 +101,7 @@ def import_command(
 def _format_of(file: str) -> str:
     named_format = format_by_ending(file)
     if named_format is None:
-        message = _("{file} has none of the endings {known}").format(
-            file=file, known=", ".join(FORMATS_BY_ENDING)
-        )
+        message = _("{file} has none of the endings {known}").format(file=file, known=endings())
         raise CommandError("usage", message, _("name the format instead of auto"))
     return named_format
 
