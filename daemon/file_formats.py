@@ -6,7 +6,10 @@ imports this module, so it imports only what is cheap.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class FileFormat(NamedTuple):
@@ -66,6 +69,12 @@ def endings(*, lists_only: bool = False) -> str:
         if row.is_read and not (lists_only and row.is_journal)
         for ending in row.endings
     )
+
+
+def join_alternatives(words: Iterable[str]) -> str:
+    """Join words as alternatives: "a, b or c"."""
+    *first, last = words
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def format_by_ending(name: str) -> str | None:

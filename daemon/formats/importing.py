@@ -25,9 +25,9 @@ TITLES_SHOWN: Final = 5
 
 
 class TextFile(NamedTuple):
-    """A file's text, its name, and its format: icalendar, markdown, taskwarrior or todotxt.
+    """A file's text, its name, and its format: that of a list in `daemon/file_formats.py`.
 
-    A Markdown or todo.txt file of the same name updates what came before; another name is another list.
+    If lists are known by their names, the same name updates what came before; another is another list.
     `skip_faulty`: what cannot be read is left out, instead of refusing the whole file.
     """
 

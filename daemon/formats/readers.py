@@ -3,56 +3,19 @@
 Never looks into a file itself: each format's parser does.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import UTC, tzinfo
 from functools import partial
-from types import MappingProxyType
-from typing import Final
 
-from daemon.formats.core.exported_tasks import ExportedTask, ExportedTasks
+from daemon.file_formats import list_formats
+from daemon.formats.core.exported_tasks import ExportedTasks
+from daemon.formats.core.format import Rereader, declared_format
 from daemon.formats.core.plan import Plan, PlannedTask
-from daemon.formats.icalendar import reader as icalendar
-from daemon.formats.icalendar import writer as icalendar_writer
-from daemon.formats.markdown import reader as markdown
-from daemon.formats.markdown import writer as markdown_writer
-from daemon.formats.taskwarrior import reader as taskwarrior
-from daemon.formats.taskwarrior import writer as taskwarrior_writer
-from daemon.formats.todotxt import reader as todotxt
-from daemon.formats.todotxt import writer as todotxt_writer
 from daemon.refusal import one_of, usage_error
 from store.sentence import sentence
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId
-
-Parser = Callable[[str, str, tzinfo, int | None], Plan]
-"""Reads a file into a plan, given its name, its text, the person's time zone, and the time if known."""
-
-PARSERS: Final[Mapping[str, Parser]] = MappingProxyType(
-    {
-        icalendar.FORMAT: icalendar.parse,
-        markdown.FORMAT: markdown.parse,
-        taskwarrior.FORMAT: taskwarrior.parse,
-        todotxt.FORMAT: todotxt.parse,
-    }
-)
-
-
-Rereader = Callable[[ExportedTask, tzinfo], PlannedTask | None]
-"""Reads back what the format's export contains of a task."""
-
-_REREADERS: Final[Mapping[str, Rereader]] = MappingProxyType(
-    {markdown.FORMAT: markdown_writer.reread, todotxt.FORMAT: todotxt_writer.reread}
-)
-"""The formats whose exports name the ids of this journal."""
-
-PartWriter = Callable[[Snapshot, tzinfo, Collection[EntityId]], Iterator[str]]
-"""Yields the text of an export that has only some of the tasks."""
-
-_PART_WRITERS: Final[Mapping[str, PartWriter]] = MappingProxyType(
-    {icalendar.FORMAT: icalendar_writer.write, taskwarrior.FORMAT: taskwarrior_writer.write}
-)
-"""The formats whose tasks have ids of their own, also those that were made here."""
 
 
 def read_plan(format_: str, name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -> Plan:
@@ -61,16 +24,19 @@ def read_plan(format_: str, name: str, text: str, zone: tzinfo = UTC, now_ms: in
     Pure, and slow for a large file: call it before a transaction is opened. `zone` is the person's, `now_ms`
     the time for which the file is read: whether a task still waits depends on it.
     """
-    parser = PARSERS.get(format_)
-    if parser is None:
+    rows = {row.name: row for row in list_formats()}
+    if format_ not in rows:
         raise usage_error(
             sentence("unknown-import-format", "no import format is called {name!r}", name=format_[:80]),
-            one_of(PARSERS),
+            one_of(rows),
         )
+    declared = declared_format(rows[format_])
+    parser = declared.parse
+    assert parser is not None
     plan = parser(name, text, zone, now_ms)
-    if reread := _REREADERS.get(format_):
+    if reread := declared.reread:
         plan = replace(plan, reread=partial(_reread, reread, zone))
-    if write := _PART_WRITERS.get(format_):
+    if write := declared.write_part:
 
         def written_now(snapshot: Snapshot, ids: Collection[EntityId]) -> dict[str, PlannedTask]:
             now = parser(name, "".join(write(snapshot, zone, ids)), zone, now_ms)

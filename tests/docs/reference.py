@@ -22,9 +22,8 @@ from daemon.cli.framework.declaration import LazyGroup
 from daemon.cli.framework.examples import example_of
 from daemon.cli.main import program
 from daemon.config import Settings
+from daemon.file_formats import FILE_FORMATS
 from daemon.formats.jsonl.line_schema import EndLine, EntityLine, HeaderLine
-from daemon.formats.readers import PARSERS
-from daemon.formats.writers import WRITERS
 from tests.man import page as man_page
 from tests.support import command_tree
 from tests.support.command_tree import Leaf
@@ -267,10 +266,7 @@ def _json_lines() -> Iterator[str]:
     for name, schema in components.items():
         yield from _structure(name, schema, index=2)
     yield "## All formats"
-    formats = sorted({*PARSERS, *WRITERS})
-    rows = [
-        (f"`{name}`", _yes(name in PARSERS or name == "jsonl"), _yes(name in WRITERS)) for name in formats
-    ]
+    rows = [(f"`{row.name}`", _yes(row.is_read), _yes(row.is_written)) for row in FILE_FORMATS]
     yield _table(("format", "import", "export"), rows)
 
 

@@ -33,7 +33,7 @@ MS_REC, MS_SLAVE = 0x4000, 0x80000
 HEAD = 8
 """How many bytes say how long a message is."""
 _AT_WORK = (
-    *("cryptography.hazmat.backends.openssl.backend", "daemon.formats.readers", "encodings.ascii"),
+    *("cryptography.hazmat.backends.openssl.backend", "daemon.formats", "encodings.ascii"),
     *("encodings.idna", "importlib.readers", "runpy", "stringprep"),
 )
 """What every daemon imports once it serves."""

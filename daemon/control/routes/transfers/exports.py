@@ -17,13 +17,14 @@ from msgspec import Struct
 from daemon.control.route import Call, Nothing, Route, StreamHandler
 from daemon.control.spool import Spool
 from daemon.disk import DiskFloor
+from daemon.file_formats import join_alternatives, written_formats
 from daemon.refusal import RefusalCode, Refused
 from store.sentence import sentence
 from store.snapshot import Snapshot
 from store.threads import StoreThreads
 
 if TYPE_CHECKING:
-    from daemon.formats.writers import Writer
+    from daemon.formats.core.format import Writer
 
 MEDIA = "application/octet-stream"
 WRITE_WITHIN_S = 30.0
@@ -32,9 +33,13 @@ PIECE_BYTES = 1 << 18
 
 
 class Export(Struct, frozen=True, forbid_unknown_fields=True):
-    """The format: icalendar, jsonl, markdown, taskwarrior or todotxt."""
+    """The format: {names}."""
 
     format: str
+
+
+# The description of the API shows it.
+Export.__doc__ = (Export.__doc__ or "").format(names=join_alternatives(written_formats()))
 
 
 class _Abandoned(Exception):

@@ -6,14 +6,15 @@ Never reads a file: the client sends its text, so that the daemon opens nothing 
 from msgspec import Struct
 
 from daemon.control.route import AsyncHandler, Call, Nothing, Route
+from daemon.file_formats import join_alternatives, list_formats
 from daemon.formats.core.importer import ImportResult
 from daemon.formats.importing import FILE_BYTES_MAX, Imports, TextFile, Underway
 
 
 class Import(Struct, frozen=True, forbid_unknown_fields=True):
-    """A file's text, its name, and its format: icalendar, markdown, taskwarrior or todotxt.
+    """A file's text, its name, and its format: {names}.
 
-    A Markdown or todo.txt file of the same name updates what came before; another name is another list.
+    A {titles} file of the same name updates what came before; another name is another list.
     `skip_faulty`: what cannot be read is left out and listed, instead of refusing the whole file.
     """
 
@@ -22,6 +23,13 @@ class Import(Struct, frozen=True, forbid_unknown_fields=True):
     text: str
     dry_run: bool = False
     skip_faulty: bool = False
+
+
+# The description of the API shows it.
+Import.__doc__ = (Import.__doc__ or "").format(
+    names=join_alternatives(row.name for row in list_formats()),
+    titles=join_alternatives(row.title for row in list_formats() if not row.keeps_ids),
+)
 
 
 def routes(imports: Imports) -> list[Route]:

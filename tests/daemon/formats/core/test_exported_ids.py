@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from daemon.file_formats import list_formats
 from daemon.formats.core.importer import ImportResult
 from daemon.journal import checklist_items, checklists, entries, tasks
 from daemon.journal.checklist_items import ItemEdit, NewItem
@@ -28,7 +29,7 @@ from tests.daemon.formats.transfers import (
 )
 from tests.support.fleet import Fleet, Home
 
-FORMATS = ["markdown", "todotxt"]
+FORMATS = [row.name for row in list_formats() if not row.keeps_ids]
 UNKNOWN = "0123456789abcdef" * 2
 TRIALS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None)
 

@@ -8,7 +8,8 @@ from itertools import count
 
 import pytest
 
-from daemon.formats.writers import WRITERS
+from daemon.file_formats import list_formats
+from daemon.formats.writers import writer_for
 from store.transaction import EntityWrite, Transaction
 from syncproto.codec import Value
 from syncproto.ids import EntityId, id_to_text
@@ -53,12 +54,12 @@ def _write(tx: Transaction, field: str, value: str) -> None:
 
 
 @pytest.mark.parametrize("field", FIELDS)
-@pytest.mark.parametrize("format_", [name for name in WRITERS if name != "jsonl"])
+@pytest.mark.parametrize("format_", [row.name for row in list_formats()])
 def test_a_value_with_line_breaks_adds_no_line_to_an_export(fleet: Fleet, format_: str, field: str):
     def lines_with(value: str) -> list[str]:
         home = fleet.home(f"{field} {value!r}".replace("/", ""))
         home.write(lambda tx: _write(tx, field, value))
-        return "".join(home.read(lambda snapshot: [*WRITERS[format_](snapshot, UTC)])).splitlines()
+        return "".join(home.read(lambda snapshot: [*writer_for(format_)(snapshot, UTC)])).splitlines()
 
     forged = [line for line_break in BREAKS for line in lines_with(FORGED.format(line_break))]
     assert [line for line in forged if line.startswith("- [ ] forged")] == []

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from daemon.file_formats import list_formats
 from daemon.formats.core.importer import ImportResult
 from daemon.journal import tasks
 from daemon.journal.tasks import NewTask
@@ -248,7 +249,7 @@ def test_titles_come_back_from_every_format_as_they_are_whatever_they_look_like(
     home = fleet.home("first")
     for title in TITLES:
         home.write(partial(tasks.add, new=NewTask(title=title)))
-    for format_ in ("taskwarrior", "icalendar", "markdown", "todotxt"):
+    for format_ in (row.name for row in list_formats()):
         with subtests.test(format_):
             second = fleet.home(format_)
             bring(second, format_, export(home, format_))

@@ -8,6 +8,7 @@ import re
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from daemon.file_formats import list_formats
 from daemon.formats.core.importer import ImportResult
 from daemon.journal import entries, tasks
 from daemon.journal.entries import NewEntry
@@ -16,7 +17,7 @@ from syncproto.ids import id_from_text
 from tests.daemon.formats.transfers import bring, commits, export, fill, journals, stored_tasks
 from tests.support.fleet import Fleet, Home
 
-FORMATS = ("icalendar", "taskwarrior")
+FORMATS = [row.name for row in list_formats() if row.keeps_ids]
 EDITS = {
     "title": TaskEdit(title="other"),
     "status": TaskEdit(status="DONE"),

@@ -13,7 +13,8 @@ from msgspec import json
 from daemon.agents.deciding.decision_history import list_decisions
 from daemon.agents.deciding.waiting_items import list_waiting_items
 from daemon.agents.tools.agent_record import current_report, load_agent
-from daemon.formats.writers import WRITERS
+from daemon.file_formats import written_formats
+from daemon.formats.writers import writer_for
 from daemon.journal.change_log import list_changes
 from daemon.journal.links import list_links
 from daemon.journal.tasks import list_tasks
@@ -75,12 +76,12 @@ def _shown(home: Home, view: Any, **words: Any) -> int:
     return len(json.encode(home.read(partial(view, **words)), enc_hook=str))
 
 
-@pytest.mark.parametrize("format_", WRITERS)
+@pytest.mark.parametrize("format_", written_formats())
 def test_an_export_has_a_long_name_as_short_as_a_name(
     a: Home, crowd: tuple[EntityId, EntityId], format_: str
 ):
     def export(snapshot: Snapshot) -> int:
-        return sum(len(piece) for piece in WRITERS[format_](snapshot, UTC))
+        return sum(len(piece) for piece in writer_for(format_)(snapshot, UTC))
 
     # A file of JSON lines has the names and the origin themselves; each of them is there once.
     assert a.read(export) <= SHOWN_BYTES_MAX + 4 * len(LONG)
@@ -161,7 +162,7 @@ def test_a_device_is_shown_by_the_beginning_of_a_long_name(a: Home):
     a.enter_device(LONG)
     tasks = [a.new("task", title=f"t{number}", status="OPEN") for number in range(THINGS)]
     sizes = [
-        sum(len(piece) for piece in a.read(lambda snapshot: [*WRITERS["jsonl"](snapshot, UTC)])),
+        sum(len(piece) for piece in a.read(lambda snapshot: [*writer_for("jsonl")(snapshot, UTC)])),
         _shown(a, list_changes, ref=id_to_text(tasks[0]), limit=500),
         _shown(a, show_task, ref=id_to_text(tasks[0]), provenance=True),
     ]

@@ -1,0 +1,12 @@
+"""What is done with iCalendar files.
+
+Never imported before a file is read or written: the parser is large.
+"""
+
+from typing import Final
+
+from daemon.formats.core.format import Format
+from daemon.formats.icalendar.reader import parse
+from daemon.formats.icalendar.writer import write
+
+FORMAT: Final = Format(parse=parse, write=write, write_part=write)
