@@ -213,6 +213,9 @@ class Daemon:
             await self._store.read(lambda snapshot: list_waiting_items(snapshot, self._clock.now_ms()))
         except StoreError as fault:
             log.warning("what waits could not be listed", reason=fault.sentence.text)
+        except Exception:
+            # A bug there costs whoever asks first some time, and never a check of the pages.
+            log.exception("what waits could not be listed")
         await check_while_idle(self._store)
 
     async def _start_page(self) -> None:

@@ -88,7 +88,7 @@ def day_facts(value_of: Callable[[str], object], now_s: float | None, *, is_over
         words, days = due_words(value_of(field.name), now_s)
         if field.late and days is not None and days < 0 and not is_over:
             late = late or _(field.late).format(day=words)
-        elif words:
+        elif words and field.fact:
             facts.append(_(field.fact).format(day=words))
     return DayFacts(late, facts)
 

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from daemon.agents.tools.agent_record import CREATED, load_any_agent
 from daemon.agents.tools.checklists import checklist_of
 from store.fold.entity import Entity
+from store.fold.entity_state import DELETED
 from store.queries.items import effects_of_items, tasks_of_agent_proposals, tasks_of_items, tasks_of_sets
 from store.snapshot import Snapshot
 from syncproto.commit import Operation
@@ -71,8 +72,11 @@ def affected_tasks(
     for entity in map(snapshot.entity, touched):
         if entity is None:
             return None
-        # A verdict can put into effect, or take back, what wrote a task.
-        are_twins_affected |= entity.kind == "task" and entity.id in effects
+        # A verdict can put into effect, or take back, what wrote a task. Any write can outlast a deletion
+        # that had not seen it.
+        are_twins_affected |= entity.kind == "task" and (
+            entity.id in effects or bool(entity.versions(DELETED))
+        )
         if entity.kind == "agent":
             if (
                 entity.id in changed_agents

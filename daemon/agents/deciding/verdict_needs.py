@@ -65,19 +65,19 @@ def lack_of(item: Item, decision: Decision) -> str | None:
     return None if decision.counts or item.requirement is None else item.requirement.presence.value
 
 
-def idle_verdicts(item: Item, device_name: Callable[[DeviceId], str], now_ms: int) -> list[IdleVerdict]:
-    """Return the verdicts on an item that did not count, in feed order."""
+def idle_verdicts(item: Item, device_name: Callable[[DeviceId], str]) -> list[IdleVerdict]:
+    """Return the verdicts on an item that did not count, in feed order, as they were stamped."""
     needed = None if item.requirement is None else item.requirement.presence
-    return idle_verdicts_on(item.all_decisions, needed, device_name, now_ms)
+    return idle_verdicts_on(item.all_decisions, needed, device_name, None)
 
 
 def idle_verdicts_on(
     decisions: Iterable[Decision],
     needed: Presence | None,
     device_name: Callable[[DeviceId], str],
-    now_ms: int,
+    now_ms: int | None,
 ) -> list[IdleVerdict]:
-    """Return those of some decisions that did not count, since they lack what is needed."""
+    """Return those of some decisions that did not count, since they lack what is needed; see `stamp_utc`."""
     if needed is None:
         return []
     return [

@@ -29,6 +29,7 @@ from store.fold.item import Item, Occurrence
 from store.fold.item_name import Presence
 from store.queries.items import tasks_of_agent_proposals, tasks_of_items_ending
 from store.snapshot import Snapshot
+from store.transaction import Transaction
 from syncproto.ids import EntityId, id_to_text
 
 
@@ -185,10 +186,9 @@ def list_waiting_items(
 def count_waiting_items_of_agent(snapshot: Snapshot, now_ms: int, agent: EntityId) -> int:
     """Count the proposals of an agent that wait.
 
-    In a transaction nothing else may be written meanwhile: if nothing is remembered, only what the agent ever
-    proposed is looked up.
+    In a transaction nothing else may be written meanwhile: it looks up only what the agent ever proposed.
     """
-    if snapshot.recall(_REMEMBERED) is not None:
+    if not isinstance(snapshot, Transaction) and snapshot.recall(_REMEMBERED) is not None:
         items = list_waiting_items(snapshot, now_ms)
     else:
         tasks = tasks_of_agent_proposals(snapshot, agent)
@@ -200,7 +200,14 @@ def count_waiting_items_of_agent(snapshot: Snapshot, now_ms: int, agent: EntityI
 def _limit_dates(items: list[PendingItem], now_ms: int) -> list[PendingItem]:
     """Return the items, none made later than now: a stamp ahead is that of a clock that was wrong."""
     now = iso_utc(now_ms)
-    return [structs.replace(item, created_at=now) if item.created_at > now else item for item in items]
+
+    def limited(item: PendingItem) -> PendingItem:
+        if item.created_at <= now and all(verdict.at <= now for verdict in item.idle_verdicts):
+            return item
+        verdicts = [structs.replace(verdict, at=min(verdict.at, now)) for verdict in item.idle_verdicts]
+        return structs.replace(item, created_at=min(item.created_at, now), idle_verdicts=verdicts)
+
+    return [limited(item) for item in items]
 
 
 def _all_waiting(
@@ -407,7 +414,7 @@ def _pending_item(
         question=_question(state),
         presence=presence_needed(item),
         counts_here=verdict_lack(snapshot, item) is not Presence.OTHER_DEVICE,
-        idle_verdicts=idle_verdicts(item, NameLookup(snapshot).device_name, now_ms),
+        idle_verdicts=idle_verdicts(item, NameLookup(snapshot).device_name),
         agent_name=None if agent is None else short_text(agent.name) or None,
         proposed_on=_device_elsewhere(snapshot, item, agent),
     )

@@ -282,7 +282,7 @@ class ModelMisconfigured(ModelUnavailable):
 
 
 class BudgetSpent(ModelUnavailable):
-    """What models may cost per day has been spent; the message says when agents go on."""
+    """What models may cost per day has been spent; the message says when the budget begins anew."""
 
 
 class TaskWithheld(ModelFault):

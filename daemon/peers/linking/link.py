@@ -37,6 +37,7 @@ from syncproto.vector_clock import EMPTY_CLOCK, VectorClock
 ANSWERS_OWED_MAX = 32
 INLINE_COMMITS_MAX = 16
 INLINE_HEADS_MAX = 32
+PAGE_READS_MAX = 3
 
 log = structlog.get_logger("peers")
 
@@ -447,16 +448,7 @@ class PeerLink:
             self._answer_sent.set()
 
     async def _send_page(self, session: Session, wanted: PageRequest) -> None:
-        def read(snapshot: Snapshot) -> PageRead:
-            return read_page(snapshot, wanted, self.peer)
-
-        known_pages = self._stored.acknowledged
-        page_read = self._read_inline(session, wanted, read)
-        page, state, removed = await self._db.read(read) if page_read is None else page_read
-        if await self._stored.settle(known_pages):
-            # The snapshot may hold what the peer itself sent meanwhile, which it is known to have only now.
-            wanted = wanted._replace(peer_heads=session.peer_heads)
-            page, state, removed = await self._db.read(read)
+        page, state, removed = await self._read_page(session, wanted)
         self._heads = len(state.heads)
         if removed and not (page.commits and member_records.commit_removes(page.commits[-1], self.peer)):
             # The roster's reader is about to end this link. The removal itself is the last commit that a
@@ -471,24 +463,34 @@ class PeerLink:
             self._observer.page_sent(self, len(page.commits))
         self._observer.progress_changed(self)
 
-    def _read_inline(
-        self, session: Session, wanted: PageRequest, read: Callable[[Snapshot], PageRead]
-    ) -> PageRead | None:
-        """Read a short page at once, on the event loop; return None if a thread should read it.
+    async def _read_page(self, session: Session, wanted: PageRequest) -> PageRead:
+        """Read a page, and anew if a page of the peer came meanwhile: only now it is known to have that."""
+        for _ in range(PAGE_READS_MAX - 1):
+            known_pages = self._stored.acknowledged
+            page_read = await self._read_once(session, wanted)
+            if not await self._stored.settle(known_pages):
+                return page_read
+            wanted = wanted._replace(peer_heads=session.peer_heads)
+        return await self._read_once(session, wanted)
+
+    async def _read_once(self, session: Session, wanted: PageRequest) -> PageRead:
+        """Read a short page at once, on the event loop, and a longer one on a thread.
 
         To ask a thread takes several times as long. A page is short if it has few commits, and the peer has
         acknowledged all pages before it. The cost also grows with the heads, and with any fork.
         """
-        heads = max(self._heads, len(wanted.peer_heads))
-        if (
-            session.pages_in_flight
-            or self._db.feed_end - wanted.after > INLINE_COMMITS_MAX
-            or heads > INLINE_HEADS_MAX
-        ):
-            return None
-        return self._db.read_now(
-            lambda snapshot: None if snapshot.log.chains.forked_replicas() else read(snapshot)
-        )
+
+        def read(snapshot: Snapshot) -> PageRead:
+            return read_page(snapshot, wanted, self.peer)
+
+        page_read = None
+        few_commits = self._db.feed_end - wanted.after <= INLINE_COMMITS_MAX
+        few_heads = max(self._heads, len(wanted.peer_heads)) <= INLINE_HEADS_MAX
+        if few_commits and few_heads and not session.pages_in_flight:
+            page_read = self._db.read_now(
+                lambda snapshot: None if snapshot.log.chains.forked_replicas() else read(snapshot)
+            )
+        return await self._db.read(read) if page_read is None else page_read
 
     async def _send(self, frame: bytes) -> None:
         await self._wire.send(frame, self._limits.send_s, self._limits.progress_bytes)

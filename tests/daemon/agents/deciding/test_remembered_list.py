@@ -176,6 +176,21 @@ def test_a_task_that_changes_looks_up_proposed_tasks_only_if_it_may_be_one_of_th
     assert len(listed(a)) == 39
 
 
+def test_a_task_that_a_write_brings_back_takes_the_one_that_is_proposed_from_the_list(
+    fleet: Fleet, a: Home, b: Home, task: EntityId
+) -> None:
+    named = a.new("task", title="Call Ana", status="OPEN")
+    set_policy(a, task, add_task="deferred", kind="task_agent")
+    fleet.sync()
+    a.set(named, deleted=True)
+    a.propose(task, "run", ("add_task", {"title": "Call Ana"}))
+    assert len(listed(a)) == 1
+    # The other device has not seen the deletion, so this write of a person outlasts it.
+    b.set(named, due="2027-01-01")
+    fleet.sync()
+    assert listed(a) == []
+
+
 def test_before_the_first_list_an_agent_costs_what_it_proposed(a: Home, task: EntityId) -> None:
     agent = added(a)
     proposed(a, agent, task)

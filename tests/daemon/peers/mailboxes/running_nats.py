@@ -77,7 +77,7 @@ class NatsServer:
         (self.folder / "config").write_text(self.config)
         program = shutil.which("nats-server", path=SEARCH_PATH)
         assert program is not None
-        with (self.folder / "log").open("ab") as log:
+        with (self.folder / "log").open("wb") as log:
             self.process = subprocess.Popen(
                 [program, "--config", str(self.folder / "config")],
                 stdin=subprocess.DEVNULL,
@@ -158,9 +158,11 @@ async def _started(make: Callable[[], list[NatsServer]], scheme: str, query: str
         try:
             for server in servers:
                 await server.start()
-        except PortTaken:
+        except BaseException as fault:
             for server in servers:
                 await server.kill()
+            if not isinstance(fault, PortTaken):
+                raise
         else:
             return RunningNats(servers, scheme, query)
     raise AssertionError(f"a port was taken in each of {STARTS_MAX} starts")
