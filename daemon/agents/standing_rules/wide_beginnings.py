@@ -25,23 +25,28 @@ _PROGRAMS_THAT_RUN_WORDS: Final = """
 """
 """Interpreters, and what runs another program."""
 _RUNNERS: Final = frozenset(_PROGRAMS_THAT_RUN_WORDS.split())
-_IN_CONTAINERS: Final = frozenset({"compose", "debug", "exec", "run"})
-_IN_PACKAGES: Final = frozenset({"config", "dlx", "exec", "node", "set", "x"})
-_IN_ENVIRONMENTS: Final = frozenset({"run", "shell", "tool"})
+_IN_CONTAINERS: Final = frozenset(
+    {"builder", "buildx", "compose", "container", "create", "debug", "exec", "machine", "plugin", "pod"}
+    | {"rsh", "run", "service", "unshare"}
+)
+_IN_PACKAGES: Final = frozenset(
+    {"config", "create", "dlx", "exec", "explore", "init", "node", "set", "workspace", "workspaces", "x"}
+)
+_IN_ENVIRONMENTS: Final = frozenset({"env", "run", "shell", "tool", "tools", "x"})
 _SUBCOMMANDS_THAT_RUN: Final[Mapping[str, frozenset[str]]] = {
     "git": frozenset({"bisect", "config", "difftool", "filter-branch", "mergetool", "rebase", "submodule"}),
-    **dict.fromkeys(("docker", "podman", "nerdctl", "kubectl", "oc"), _IN_CONTAINERS),
+    **dict.fromkeys(
+        ("docker", "podman", "nerdctl", "kubectl", "oc", "docker-compose", "podman-compose"), _IN_CONTAINERS
+    ),
     **dict.fromkeys(("npm", "pnpm", "yarn"), _IN_PACKAGES),
     **dict.fromkeys(("uv", "poetry", "pipenv", "pdm", "hatch", "rye"), _IN_ENVIRONMENTS),
-    "go": frozenset({"env", "generate", "run"}),
+    "go": frozenset({"env", "generate", "run", "tool"}),
     "cargo": frozenset({"run"}),
     "systemctl": frozenset({"edit"}),
     "pip": frozenset({"config"}),
 }
 """Programs whose first word says what they do; with these words, they run what follows."""
-_OPTIONS_WITH_VALUES: Final = frozenset(
-    {"-C", "-c", "-f", "-n", "-H", "--git-dir", "--work-tree", "--context", "--namespace"}
-)
+_OPTIONS_WITHOUT_VALUES: Final = frozenset({"--no-pager", "--quiet", "--silent", "--verbose"})
 _ARGUMENTS_OF_SHELLS: Final = frozenset({"bash", "cmd", "code", "command", "exec", "script", "shell"})
 _OPTIONS_THAT_RUN: Final = frozenset(
     {"-c", "-e", "--eval", "--exec", "--command", "-exec", "-execdir", "-ok", "-okdir"}
@@ -87,7 +92,17 @@ def _runs_its_words(segment: str) -> bool:
 
 
 def _lacks_a_harmless_subcommand(program: str, words: Sequence[str]) -> bool:
-    rest = list(words)
-    while rest and rest[0].startswith("-"):
-        del rest[: 2 if rest[0] in _OPTIONS_WITH_VALUES else 1]
-    return not rest or rest[0].endswith(_OPEN_ENDS) or rest[0] in _SUBCOMMANDS_THAT_RUN[program]
+    """Report whether the word that says what a program does is one that runs others, or still to come.
+
+    Nobody here knows which option takes the next word for its value, so both readings have to be harmless.
+    """
+    may_be_value = False
+    for place, word in enumerate(words, start=1):
+        if not word.startswith(("-", "+")):
+            is_open = place == len(words) and word.endswith(_OPEN_ENDS)
+            if is_open or word in _SUBCOMMANDS_THAT_RUN[program]:
+                return True
+            if not may_be_value:
+                return False
+        may_be_value = word.startswith("-") and "=" not in word and word not in _OPTIONS_WITHOUT_VALUES
+    return True
