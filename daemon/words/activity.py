@@ -9,7 +9,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from daemon.words.dates import relative_time
+from daemon.words.dates import full_day_words, relative_time
 from daemon.words.proposals import summary_words
 from daemon.words.sentences import answer_words
 from daemon.words.terminal_text import escape
@@ -90,6 +90,9 @@ def message_parts(activity: AgentMessageJson, now_s: float | None) -> Iterator[s
 
 
 _SEPARATOR: Final = " · "
+_DAY_CHARS: Final = 10
+_FREQUENT_WORDS_MAX: Final = 8
+_WORD_CHARS_MAX: Final = 30
 
 
 def _cut_short_words(reason: object) -> str:
@@ -114,6 +117,25 @@ def _left_out_words(count: object) -> str:
         count,
     )
     return words.format(count=count)
+
+
+def _left_out_days(days: object) -> str:
+    """Say of when those observations are; nothing if these are no two days."""
+    texts = [str(day)[:_DAY_CHARS] for day in days] if isinstance(days, list) else []
+    if len(texts) != 2:
+        return ""
+    first, last = (full_day_words(text, None).words for text in texts)
+    return _("dated {first_day} to {last_day}").format(first_day=first, last_day=last)
+
+
+def _frequent_words(words: object) -> str:
+    """Say which words several of those observations have."""
+    listed = words[:_FREQUENT_WORDS_MAX] if isinstance(words, list) else ()
+    plain = [
+        word for word in listed if isinstance(word, str) and word.isalpha() and len(word) <= _WORD_CHARS_MAX
+    ]
+    quoted = ", ".join(map(in_quotation_marks, plain))
+    return _("frequent words in these: {words}").format(words=quoted) if plain else ""
 
 
 _TLDR: Final = re.compile(r'"tldr"\s*:\s*("(?:[^"\\]|\\.)*")')
@@ -141,6 +163,8 @@ def _ending_parts(activity: AgentMessageJson) -> Iterator[str]:
         _("with a report") if reported_ended.get("reported") else _("without a report"),
         str(reported_ended.get("model") or ""),
         _left_out_words(reported_ended.get("observations_left_out")),
+        _left_out_days(reported_ended.get("observations_left_out_days")),
+        _frequent_words(reported_ended.get("observations_left_out_words")),
         _stand_in_words(reported_ended.get("stood_in_because")),
         _cut_short_words(reported_ended.get("cut_short")),
     )

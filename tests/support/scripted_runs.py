@@ -13,6 +13,7 @@ from daemon.agents.context.triggers import unseen_triggers
 from daemon.agents.person import lifecycle
 from daemon.agents.proposing.change_set_builder import ProposalLimits
 from daemon.agents.running.conversation import run_agent
+from daemon.agents.running.observation_summary import with_observations_summary
 from daemon.agents.running.run_end import RunReceipt
 from daemon.agents.running.run_language import with_writing_language
 from daemon.agents.tools.agent_record import load_agent
@@ -69,7 +70,7 @@ def gathered_inputs(home: Home, agent: EntityId, key: str = "run") -> RunInputs:
             zone=UTC,
             limits=ProposalLimits(),
         )
-        return with_writing_language(inputs)
+        return with_observations_summary(with_writing_language(inputs))
 
     return home.read(use)
 

@@ -64,10 +64,10 @@ def trim_report(content: dict[str, Any], tokens_max: int) -> dict[str, Any]:
 
 
 class ToldObservations(NamedTuple):
-    """What a run is told of its agent's observations, oldest first, and how many more there are at least."""
+    """What a run is told of its agent's observations, oldest first, and those that it is not told."""
 
     views: tuple[ObservationView, ...]
-    left_out: int
+    untold: tuple[ObservationView, ...]
 
 
 def told_observations(snapshot: Snapshot, agent: Agent, zone: tzinfo | None) -> ToldObservations:
@@ -77,8 +77,9 @@ def told_observations(snapshot: Snapshot, agent: Agent, zone: tzinfo | None) -> 
     number. What is cut here stays whole in the journal.
     """
     messages = _observation_messages(snapshot, agent)
-    views = _views_within_budget([_observation_view(message, zone) for message in messages])
-    return ToldObservations(tuple(reversed(views)), len(messages) - len(views))
+    every = [_observation_view(message, zone) for message in messages]
+    views = _views_within_budget(every)
+    return ToldObservations(tuple(reversed(views)), tuple(reversed(every[len(views) :])))
 
 
 def _views_within_budget(views: list[ObservationView]) -> list[ObservationView]:

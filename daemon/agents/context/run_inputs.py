@@ -15,7 +15,7 @@ from daemon.agents.proposing.baseline import Baseline, baseline_of
 from daemon.agents.proposing.change_set_builder import ProposalLimits
 from daemon.agents.tools import policy
 from daemon.agents.tools.agent_record import Agent
-from daemon.agents.tools.model_interface import RunContext
+from daemon.agents.tools.model_interface import ObservationView, RunContext
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId
 from syncproto.vector_clock import VectorClock
@@ -25,7 +25,8 @@ from syncproto.vector_clock import VectorClock
 class RunInputs:
     """What a run begins with: the context for the model, and what its proposals and watermark rest on.
 
-    `wishes` are the wishes that it reads, which its end settles.
+    `wishes` are the wishes that it reads, which its end settles. `untold_observations` are those that
+    the context has no room for, oldest first.
     """
 
     agent: Agent
@@ -35,6 +36,7 @@ class RunInputs:
     baseline: Baseline
     log_clock: VectorClock
     wishes: tuple[EntityId, ...] = ()
+    untold_observations: tuple[ObservationView, ...] = ()
 
 
 def gather_inputs(
@@ -67,7 +69,7 @@ def gather_inputs(
         is_first_wake=first,
         report=memory.trimmed_report(snapshot, agent),
         observations=observations.views,
-        observations_left_out=observations.left_out,
+        observations_left_out=len(observations.untold),
         task=task_view.view_of_task(snapshot, task),
         entries=task_view.entry_views(snapshot, agent.task, zone),
         labels=task_view.offered_label_views(snapshot, task),
@@ -84,6 +86,5 @@ def gather_inputs(
         agent_description=agent.description,
     )
     read = tuple(wish.id for wish in wishes)
-    return RunInputs(
-        agent, run_key, reason, context, baseline_of(snapshot, agent.task), snapshot.vector(), read
-    )
+    baseline, log_clock = baseline_of(snapshot, agent.task), snapshot.vector()
+    return RunInputs(agent, run_key, reason, context, baseline, log_clock, read, observations.untold)

@@ -18,7 +18,7 @@ from daemon.agents.running.transcript import Transcript, commit_in_parts
 from daemon.agents.running.wakes import wish_key
 from daemon.agents.tools import budgets
 from daemon.agents.tools.agent_record import hindrance, load_agent, require_unhindered, state_id
-from daemon.agents.tools.model_interface import TokenUsage
+from daemon.agents.tools.model_interface import ObservationsSummary, TokenUsage
 from store.fold.item import clock_as_value
 from store.local import run_log
 from store.local.run_log import RunStatus
@@ -140,6 +140,7 @@ def _closing_writes(
     # The rules read no observations, so nothing is kept from them.
     if run_inputs.context.observations_left_out and run_progress.model != RulesModel.name:
         metadata["observations_left_out"] = run_inputs.context.observations_left_out
+        metadata |= _left_out_in_short(run_inputs.context.observations_summary)
     if run_progress.cut_short:
         metadata["cut_short"] = run_progress.cut_short
     if run_progress.stood_in_because:
@@ -150,6 +151,15 @@ def _closing_writes(
     usage = _usage(run_inputs, run_progress, _id_of_run("usage", run_inputs))
     if usage is not None:
         yield usage
+
+
+def _left_out_in_short(summary: ObservationsSummary | None) -> dict[str, Value]:
+    """Return the days and the frequent words of the observations that the run was not told."""
+    if summary is None:
+        return {}
+    words: list[Value] = [word for word, _ in summary.words]
+    days: list[Value] = [summary.first_day.isoformat(), summary.last_day.isoformat()]
+    return {"observations_left_out_days": days, "observations_left_out_words": words}
 
 
 def _state(

@@ -5,7 +5,7 @@ Never holds a store, a clock or a socket: everything that a model may know is in
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Protocol, runtime_checkable
 
 from daemon.agents.tools.table import UPDATE_REPORT
@@ -97,6 +97,19 @@ class ObservationView:
 
     text: str
     at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationsSummary:
+    """What several observations have in common: when they were noted, and words that are in many of them.
+
+    `words` are small letters, each with the number of observations that have it, the most frequent first.
+    """
+
+    count: int
+    first_day: date
+    last_day: date
+    words: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +213,7 @@ class RunContext:
     changes_left_out: int = 0
     observations: tuple[ObservationView, ...] = ()
     observations_left_out: int = 0
+    observations_summary: ObservationsSummary | None = None
     linked_tasks: tuple[LinkedTaskView, ...] = ()
     proposals: tuple[ProposalView, ...] = ()
     allowed_tools: tuple[str, ...] = ()

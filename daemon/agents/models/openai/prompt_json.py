@@ -97,6 +97,7 @@ def _prompt_fields(context: RunContext, share: _Share, short_ids: ShortIds) -> J
         "observationsLeftOut": (
             context.observations_left_out + len(context.observations) - len(observations)
         ),
+        "olderObservations": None if share.others == 0 else _observations_summary(context),
         "linkedTasks": [
             _linked_task(linked_task_view) for linked_task_view in _first(context.linked_tasks, share.others)
         ],
@@ -119,6 +120,19 @@ def _prompt_fields(context: RunContext, share: _Share, short_ids: ShortIds) -> J
         ],
     }
     return {"task": _task(context, share.items, short_ids), **_without_empty(optional)}
+
+
+def _observations_summary(context: RunContext) -> JsonObject | None:
+    """Return the days and the frequent words of the observations that are not told any more."""
+    summary = context.observations_summary
+    if summary is None:
+        return None
+    return {
+        "count": summary.count,
+        "firstDay": summary.first_day.isoformat(),
+        "lastDay": summary.last_day.isoformat(),
+        "frequentWords": dict(summary.words),
+    }
 
 
 def _without_empty(fields: JsonObject) -> JsonObject:

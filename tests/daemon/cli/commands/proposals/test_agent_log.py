@@ -75,9 +75,26 @@ def test_a_run_that_was_cut_short_says_why(placet: Placet, control: FakeControl)
 
 
 def test_a_run_says_how_much_of_its_own_it_was_not_told(placet: Placet, control: FakeControl):
-    control.answers(LOG, [message("summary", ended=ENDED | {"observations_left_out": 40})])
-    words = " ".join(placet("agent", "log", "c0ff").out.split())
-    assert words.endswith("rules · at least 40 older observations that it was not given")
+    # What another device wrote there may be anything.
+    frequent = ["printer", "jams", "\x1b[2J", "w" * 31, 7, "a b"]
+    left_out = {
+        "observations_left_out": 40,
+        "observations_left_out_days": ["2026-01-05", "2026-03-01"],
+        "observations_left_out_words": frequent,
+    }
+    odd = {"observations_left_out_days": ["\x1b[2J" * 9], "observations_left_out_words": "printer"}
+    control.answers(LOG, [message("summary", ended=ENDED | left_out), message("summary", ended=ENDED | odd)])
+    out = placet("agent", "log", "c0ff").out
+    assert "\x1b" not in out
+    assert (
+        " ".join(out.split())
+        .partition(" rules · ")[2]
+        .startswith(
+            "at least 40 older observations that it was not given · dated Mon 5 Jan 2026 to Sun 1 Mar 2026"
+            " · frequent words in these: “printer”, “jams” "
+        )
+    )
+    assert out.endswith("· rules\n")
 
 
 @pytest.mark.parametrize(
