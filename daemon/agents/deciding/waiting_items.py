@@ -201,13 +201,13 @@ def _limit_dates(items: list[PendingItem], now_ms: int) -> list[PendingItem]:
     """Return the items, none made later than now: a stamp ahead is that of a clock that was wrong."""
     now = iso_utc(now_ms)
 
-    def limited(item: PendingItem) -> PendingItem:
+    def limit(item: PendingItem) -> PendingItem:
         if item.created_at <= now and all(verdict.at <= now for verdict in item.idle_verdicts):
             return item
         verdicts = [structs.replace(verdict, at=min(verdict.at, now)) for verdict in item.idle_verdicts]
         return structs.replace(item, created_at=min(item.created_at, now), idle_verdicts=verdicts)
 
-    return [limited(item) for item in items]
+    return [limit(item) for item in items]
 
 
 def _all_waiting(
