@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 WIDTH_MAX: Final = 88
 SET_ID_CHARS: Final = 8
 """Sets are long lived and many: the fewest characters that would do need the whole store."""
-_DIGITS: Final = frozenset("0123456789abcdef")
+_ID_DIGITS: Final = 32
 _INDENT: Final = " " * 8
 _RESULT_WIDTH_MIN: Final = 9
 _MESSAGE_WIDTH_MIN: Final = 24
@@ -172,8 +172,8 @@ def result_lines(verdicts: Sequence[DecisionResultJson], display: Display) -> It
         # Of a rejection, too, the answer is "applied": which is for scripts, and no word for a person.
         word = "" if result == "applied" else f"{pad_right(terms.outcome_name(result), wide)} "
         item_id = str(verdict_json.get("item_id") or "")
-        # Words that are no id are named as they were typed: cut, nobody would know them again.
-        short = escape(ids.get(item_id, "") if _DIGITS.issuperset(item_id) else item_id)
+        # Words that are no whole id are named as they were typed: cut, nobody would know them again.
+        short = escape(ids.get(item_id, "") if len(item_id) == _ID_DIGITS else item_id)
         sentence_words = answer_words(verdict_json, "message") or terms.proposal_status(
             verdict_json.get("status")
         )
