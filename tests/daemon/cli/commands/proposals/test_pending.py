@@ -182,12 +182,14 @@ def test_a_proposal_that_is_not_there_is_told_apart_from_what_an_id_is(placet: P
     assert placet("confirm", "zz").out == "✗ a81c  not found  an id is up to 32 characters\n"
 
 
-def test_words_that_name_no_proposal_are_shown_as_they_were_typed(placet: Placet, control: FakeControl):
-    # The second has digits of ids alone.
-    for typed in ("call Ana", "facade"):
-        words = examples.verdict("not_found", item_id=typed, message="there is no such proposal")
-        control.answers(DECIDE, [words])
-        assert placet("undo", typed).out == f"✗ {typed}  not found  there is no such proposal\n"
+# The second has digits of ids alone.
+@pytest.mark.parametrize("typed", ["call Ana", "facade"])
+def test_words_that_name_no_proposal_are_shown_as_they_were_typed(
+    placet: Placet, control: FakeControl, typed: str
+):
+    words = examples.verdict("not_found", item_id=typed, message="there is no such proposal")
+    control.answers(DECIDE, [words])
+    assert placet("undo", typed).out == f"✗ {typed}  not found  there is no such proposal\n"
 
 
 @pytest.mark.parametrize(
