@@ -338,15 +338,17 @@ class _Children:
                     ReturnedElements.matching_entry, task=self._owner, text=entry.text, happened_ms=at_ms
                 ),
             )
-        self._empty_what_is_gone()
+        self._remove_what_is_gone()
 
-    def _empty_what_is_gone(self) -> None:
-        """Empty the entries that an import made of what the file no longer has."""
+    def _remove_what_is_gone(self) -> None:
+        """Remove the entries that an import made of what the file no longer has, and their words."""
         for key in self._task.gone:
             entity = self._snapshot.entity(self._derive_id(key))
             if entity is not None and entity.visible and _is_imports(entity, "text") and entity.text("text"):
                 origin = import_origin(self._format, self._task.changed_ms)
-                self._draft.children.append(EntityWrite(entity.id, entity.kind, {"text": ""}, origin=origin))
+                self._draft.children.append(
+                    EntityWrite(entity.id, entity.kind, {"text": "", DELETED: True}, origin=origin)
+                )
 
     def _exported_id(self, element: PlannedItem | PlannedEntry) -> EntityId | None:
         """Return the id of an item or entry that this journal exported."""
@@ -428,7 +430,11 @@ class _Children:
         if entity is not None:
             if places:
                 places.advance_past(entity.text("position"))
-            fields = _difference(self._snapshot, entity, says) if entity.visible else {}
+            # What an import removed comes back with the words of the file.
+            is_followed = entity.visible or _is_imports(entity, DELETED)
+            fields = _difference(self._snapshot, entity, says) if is_followed else {}
+            if fields and not entity.visible:
+                fields[DELETED] = False
             at_ms = self._task.changed_ms
         else:
             fields = says | fields_if_new | ({"position": places.next_position()} if places else {})

@@ -89,6 +89,7 @@ class ExportedTask(TaskValues):
     """Whether the file that it came from said when it was made; so it is for tasks made here."""
     is_end_dated: bool
     is_due_imported: bool
+    is_status_imported: bool
     notes: tuple[ExportedNote, ...]
     lists: tuple[ExportedChecklist, ...]
     links_from: tuple[ExportedLink, ...]
@@ -196,6 +197,7 @@ class ExportedTasks:
             is_dated=_is_dated(task.created.origin),
             is_end_dated=ended is not None and _is_dated(ended.origin),
             is_due_imported=_is_imported(task, "due"),
+            is_status_imported=_is_imported(task, "status"),
             notes=_notes(children[0]),
             lists=tuple(map(self._items, sorted(children[1], key=position_key))),
             links_from=tuple(self._links["from_id", task.id]),

@@ -11,7 +11,7 @@ from functools import cache
 from daemon.formats.core.exported_tasks import ExportedTask
 from daemon.formats.icalendar.content_lines import ZONE, MalformedCalendar, Property, read_calendar
 from daemon.formats.icalendar.date_times import CalendarTimes, name_of_zone, zone_named
-from daemon.formats.icalendar.reader import ATTRIBUTES, FORMAT
+from daemon.formats.icalendar.reader import ATTRIBUTES, FORMAT, SPELLED, parse
 from daemon.formats.icalendar.series import RULE_NAMES, SeriesDates, read_duration
 
 _BEGIN, _END = "BEGIN:VCALENDAR\nBEGIN:VTODO\n", "\nEND:VTODO\nEND:VCALENDAR\n"
@@ -19,12 +19,16 @@ _BEGIN, _END = "BEGIN:VCALENDAR\nBEGIN:VTODO\n", "\nEND:VTODO\nEND:VCALENDAR\n"
 
 @dataclass(frozen=True, slots=True)
 class KeptLines:
-    """The lines kept of one task; `says_due`: they mean the day on which it is due, or how it moves."""
+    """The lines kept of one task; `says_due`: they mean the day on which it is due, or how it moves.
+
+    `overtaken` are the names of those that mean a value which the task has no longer.
+    """
 
     properties: tuple[Property, ...] = ()
     alarms: tuple[str, ...] = ()
     zones: tuple[str, ...] = ()
     says_due: bool = False
+    overtaken: frozenset[str] = frozenset()
 
     @classmethod
     def of_task(cls, task: ExportedTask, zone: tzinfo) -> "KeptLines":
@@ -39,11 +43,26 @@ class KeptLines:
         todo, zones = calendar.todos[0], tuple(calendar.zones)
         properties = tuple(todo.properties)
         says_due = task.due is not None and _says_due(task, properties, CalendarTimes(zone, zones))
-        return cls(properties, tuple(todo.alarms), zones, says_due)
+        overtaken = frozenset(_overtaken(task, text, {line.name for line in properties}, zone))
+        return cls(properties, tuple(todo.alarms), zones, says_due, overtaken)
 
     def has(self, name: str) -> bool:
         """Report whether a property is among them."""
         return any(property_.name == name for property_ in self.properties)
+
+
+def _overtaken(task: ExportedTask, text: str, names: set[str], zone: tzinfo) -> Iterator[str]:
+    """Yield the names of lines from which an import would read what the task has no longer."""
+    lacking = {name: field.name for name, field in SPELLED.items() if not getattr(task, field.name)}
+    is_due_lost = task.due is None and not names.isdisjoint(("DTSTART", "DUE"))
+    if not is_due_lost and names.isdisjoint(lacking):
+        return
+    plan = parse("", f"{_BEGIN}UID:x\n{text}{_END}", zone)
+    for task_read in plan.tasks:
+        if is_due_lost and task_read.due is not None:
+            # A length alone says nothing of the day.
+            yield from ("DUE", *RULE_NAMES, *(["DURATION"] if "DTSTART" in names else []))
+        yield from (name for name, field in lacking.items() if getattr(task_read, field) is not None)
 
 
 def _says_due(task: ExportedTask, properties: tuple[Property, ...], times: CalendarTimes) -> bool:

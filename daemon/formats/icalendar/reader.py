@@ -373,11 +373,8 @@ class _TodoReader:
         return values
 
     def _language(self) -> str | None:
-        return (
-            extension_fields.read_language(self._summary.params.get("LANGUAGE", ""))
-            if self._summary
-            else None
-        )
+        summary = self._summary
+        return extension_fields.read_language(summary.params.get("LANGUAGE", "")) if summary else None
 
     def _names(self) -> tuple[str | None, tuple[str, ...]]:
         """Return category and labels: all CATEGORIES are labels, except the one marked as the category."""
@@ -465,7 +462,9 @@ class _TodoReader:
         for property_ in self._todo.properties:
             name = property_.name
             is_placed = property_.line in self._placed or name in _ALWAYS_PLACED
-            is_whole = name in _ALWAYS_PLACED or property_.params.keys() <= _PLACED_PARAMS.get(name, set())
+            is_further = name == "SUMMARY" and property_ is not self._summary
+            params = set[str]() if is_further else _PLACED_PARAMS.get(name, set())
+            is_whole = name in _ALWAYS_PLACED or property_.params.keys() <= params
             if (is_placed and is_whole) or (name == "COMPLETED" and is_done):
                 continue
             yield property_.whole

@@ -57,6 +57,8 @@ _SAID = frozenset(
     }
 )
 
+# A second summary or description is a comment here.
+_NOTE_NAMES = ("COMMENT", "SUMMARY", "DESCRIPTION")
 _SHORT_CHARS = 75
 _DAY = re.compile(r"\d{8}", re.ASCII)
 
@@ -78,14 +80,20 @@ def write(snapshot: Snapshot, zone: tzinfo, only: Collection[EntityId] | None = 
 
 def _lines(task: ExportedTask, tasks: ExportedTasks, kept: KeptLines) -> Iterator[str]:
     left = [line for line in kept.properties if not _is_overtaken(task, line, kept)]
+    written = set()
     for name, params, value in (*_properties(task, kept), *_notes_and_relations(task, tasks)):
-        same = next((line for line in left if line.name == name and _says(line, params, value)), None)
+        alike = _NOTE_NAMES if name == "COMMENT" else (name,)
+        same = next((line for line in left if line.name in alike and _says(line, name, params, value)), None)
         if same is None:
+            written.add(name)
             yield _line(name, params, value)
-        else:
-            # It says the same, with parameters that only its own program knows.
-            left.remove(same)
-            yield _fold_line(same.whole)
+            continue
+        if same.name not in (name, *written):
+            yield _line(same.name, {}, "")  # a first one, as before: beyond it, others are comments
+        # It says the same, with parameters that only its own program knows.
+        left.remove(same)
+        written.add(same.name)
+        yield _fold_line(same.whole)
     names = [*([task.category] if task.category else []), *task.labels]
     marked = [line for line in left if line.name == "CATEGORIES" and _are_labels(line)]
     if {name for line in marked for name in _label_names(line)} != set(names):
@@ -96,10 +104,13 @@ def _lines(task: ExportedTask, tasks: ExportedTasks, kept: KeptLines) -> Iterato
     yield from map(_block, kept.alarms)
 
 
-def _says(line: Property, params: dict[str, str], value: str) -> bool:
+def _says(line: Property, name: str, params: dict[str, str], value: str) -> bool:
     relation = "RELTYPE"
     is_related = line.params.get(relation, PARENT).upper() == params.get(relation, PARENT)
-    return is_related and joined_line(line.text) == joined_line(value)
+    is_in_language = name != "SUMMARY" or extension_fields.read_language(
+        line.params.get("LANGUAGE", "")
+    ) == params.get("LANGUAGE")
+    return is_related and is_in_language and joined_line(line.text) == joined_line(value)
 
 
 def _label_names(line: Property) -> list[str]:
@@ -234,7 +245,9 @@ def _is_overtaken(task: ExportedTask, line: Property, kept: KeptLines) -> bool:
     if line.name == "PRIORITY":
         return not _same_priority(task, line)
     if line.name == "COMPLETED":
-        return task.status == "DONE" and task.is_end_dated
+        return not task.is_status_imported or (task.status == "DONE" and task.is_end_dated)
+    if line.name in kept.overtaken:
+        return True
     # Beside a DUE of its own, a length without a start says nothing of the day.
     says_day = line.name == "DUE" or (line.name == "DURATION" and kept.has("DTSTART"))
     return says_day and task.due is not None and not kept.says_due

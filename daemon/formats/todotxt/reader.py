@@ -216,6 +216,11 @@ class _Pairs:
         return LOWEST
 
 
+def unread_pairs(line: TodoLine) -> list[str]:
+    """Return the pairs of a line that give its task nothing, and are kept as text."""
+    return _Pairs(line).left
+
+
 def due_day(value: str) -> str | None:
     """Return the day of a due date, with a time or without: the day that its author saw."""
     match = _DUE.fullmatch(value)

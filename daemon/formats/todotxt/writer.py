@@ -34,6 +34,7 @@ from daemon.formats.todotxt.reader import (
     REJECTED,
     due_day,
     parse,
+    unread_pairs,
 )
 from daemon.journal.fields.validation import CLOSED
 from store.snapshot import Snapshot
@@ -127,10 +128,22 @@ def _marks(task: ExportedTask, kept_marks: list[str], names: set[str]) -> Iterat
 
 
 def _journal_pairs(task: ExportedTask, kept_marks: list[str]) -> Iterator[str]:
-    """Yield the pairs that have a place in the journal."""
+    """Yield the pairs that have a place in the journal, and those of their keys that an import kept."""
     kept_pairs = [pair for word in kept_marks if is_known_pair(word) and (pair := split_pair(word))]
     yield from _dues(task, [value for key, value in kept_pairs if key == "due"])
     letter = _letter(task, kept_marks)
+    own = list(_own_pairs(task, letter))
+    yield from own
+    others = [pair for pair in kept_pairs if pair[0] not in ("due", ID_KEY)]
+    pairs = (*filter(None, map(split_pair, own)), *others)
+    line = TodoLine(task.title, task.status in CLOSED, letter, pairs=pairs)
+    # What an import would read now was of no effect beside a value that a person took away.
+    left = unread_pairs(line)
+    yield from (pair for pair in map(":".join, others) if pair in left)
+    yield f"{ID_KEY}:{id_to_text(task.id)}"
+
+
+def _own_pairs(task: ExportedTask, letter: str | None) -> Iterator[str]:
     if letter and task.status in CLOSED:
         yield f"pri:{letter}"
     if task.status == "REJECTED":
@@ -144,8 +157,6 @@ def _journal_pairs(task: ExportedTask, kept_marks: list[str]) -> Iterator[str]:
     for key, field in SPELLED.items():
         if value := getattr(task, field.name):
             yield f"{key}:{value}{UNITS.get(field.type, '')}"
-    yield from (f"{key}:{value}" for key, value in kept_pairs if key not in ("due", ID_KEY))
-    yield f"{ID_KEY}:{id_to_text(task.id)}"
 
 
 def _dues(task: ExportedTask, kept_values: list[str]) -> Iterator[str]:
@@ -153,7 +164,7 @@ def _dues(task: ExportedTask, kept_values: list[str]) -> Iterator[str]:
     is_said = False
     for value in kept_values:
         day = due_day(value)
-        if day is None or is_said:
+        if day is None or (is_said and task.due):
             yield f"due:{value}"
             continue
         is_said = True

@@ -190,6 +190,27 @@ CASES = [
         [":blue\r\n", ":Walls\r\n", ":white\r\n", "STATUS:CANCELLED\r\nCOMPLETED:20261102T101500Z\r\n"],
     ),
     Case(
+        "parameters of a second summary and description",
+        "icalendar",
+        calendar(
+            *todo("SUMMARY:Paint", "SUMMARY;X-A=1:Walls", "DESCRIPTION:blue", "DESCRIPTION;LANGUAGE=de:weiß"),
+            *todo("SUMMARY;LANGUAGE=en:Sell", "SUMMARY;LANGUAGE=de:Kauf", uid="b"),
+        ),
+        [
+            (
+                "Paint; note: blue; note: Walls; note: weiß; "
+                "note: SUMMARY;X-A=1:Walls DESCRIPTION;LANGUAGE=de:weiß"
+            ),
+            "Sell; note: Kauf; note: SUMMARY;LANGUAGE=de:Kauf",
+        ],
+        [
+            "SUMMARY:Paint\r\n",
+            "SUMMARY;X-A=1:Walls\r\n",
+            "DESCRIPTION;LANGUAGE=de:weiß\r\n",
+            "SUMMARY;LANGUAGE=de:Kauf\r\n",
+        ],
+    ),
+    Case(
         "control characters in words and marks",
         "todotxt",
         "a\x07b @c k:\x02v\ntwice x:1 x:1\n",

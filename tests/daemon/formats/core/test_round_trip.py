@@ -3,21 +3,24 @@
 import json
 from collections import Counter
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from daemon.formats.core.exported_tasks import ExportedTask
 from daemon.formats.core.importer import ImportResult
-from daemon.journal import checklist_items, entries
+from daemon.journal import checklist_items, entries, tasks
 from daemon.journal.checklist_items import NewItem
 from daemon.journal.entries import NewEntry
+from daemon.journal.tasks import TaskEdit
 from daemon.journal.views.structures import Task
 from store.fold.entity import Entity
 from syncproto.codec import Value
 from syncproto.ids import EntityId, id_from_text
+from tests.daemon.formats.icalendar.test_reader import calendar, todo
 from tests.daemon.formats.plans import export as printed
 from tests.daemon.formats.plans import record
-from tests.daemon.formats.transfers import bring, commits, export, stored_tasks, task_contents
+from tests.daemon.formats.transfers import bring, commits, export, stored_tasks, task_contents, without_ids
 from tests.support.fleet import Fleet, Home
 
 TODOS = "BEGIN:VTODO\r\nUID:{0}@x\r\nDTSTAMP:20260105T000000Z\r\nSUMMARY:{0}\r\nEND:VTODO\r\n"
@@ -133,3 +136,63 @@ def test_many_notes_on_one_task_are_exported_and_read_again_in_proportion(
     less, more = counts
     assert more["value"] < 16 * less["value"]
     assert more["id"] == less["id"]
+
+
+TAKEN_AWAY: list[tuple[str, Any, dict[str, Any]]] = [
+    ("icalendar", ["DUE:20260105T100000Z"], {"due": None}),
+    ("icalendar", ["DTSTART;VALUE=DATE:20260105", "DURATION:P2D"], {"due": None}),
+    ("icalendar", ["DTSTART:20260105T100000Z", "DUE:20260106T100000Z", "DURATION:P2D"], {"due": None}),
+    ("icalendar", ["DTSTART;VALUE=DATE:20260105", "RRULE:FREQ=DAILY"], {"due": None}),
+    ("icalendar", ["DUE;VALUE=DATE:20260105", "RDATE;VALUE=DATE:20260301"], {"due": None}),
+    ("icalendar", ["DUE:20260105T100000Z"], {"due": "2026-02-01"}),
+    ("icalendar", ["PRIORITY:7"], {"priority": None}),
+    ("icalendar", ["X-PLACET-ESTIMATE:30", "X-PLACET-ESTIMATE:60"], {"estimate_minutes": None}),
+    ("icalendar", ["SUMMARY;LANGUAGE=de;X-A=1:rake"], {"language": None}),
+    ("icalendar", ["STATUS:CANCELLED", "COMPLETED:20260105T100000Z"], {"status": "OPEN"}),
+    ("icalendar", ["STATUS:CANCELLED", "COMPLETED:20260105T100000Z"], {"status": "DONE"}),
+    ("icalendar", ["STATUS:NEEDS-ACTION", "COMPLETED:20260105T100000Z"], {"status": "IN PROGRESS"}),
+    ("todotxt", ["due:2026-12-01 due:2026-12-01"], {"due": None}),
+    ("todotxt", ["due:2026-12-01 due:soon due:2026-12-09T09:00"], {"due": None}),
+    ("todotxt", ["pri:A pri:B"], {"priority": None}),
+    ("todotxt", ["status:blocked status:on-hold"], {"status": "OPEN"}),
+    (
+        "todotxt",
+        ["estimate:30min estimate:60min lang:de lang:fr"],
+        {"estimate_minutes": None, "language": None},
+    ),
+    ("taskwarrior", {"due": "20261201T093000Z", "priority": "H"}, {"due": None, "priority": None}),
+    ("taskwarrior", {"due": "20261201T093000Z", "recur": "daily", "status": "recurring"}, {"due": None}),
+    ("markdown", ["# rake (P1, due 2026-12-01)"], {"due": None, "priority": None}),
+]
+
+
+def _file(format_: str, marks: Any) -> str:
+    match format_:
+        case "icalendar":
+            summary = [] if marks[0].startswith("SUMMARY") else ["SUMMARY:rake"]
+            return calendar(*todo(*summary, *marks, "CREATED:20260101T000000Z"))
+        case "taskwarrior":
+            return printed(record(description="rake", **marks))
+    return f"{marks[0]}\n" if format_ == "markdown" else f"rake {marks[0]}\n"
+
+
+def test_what_a_person_took_away_here_is_not_in_an_export(fleet: Fleet):
+    wrong = []
+    for number, (format_, marks, edit) in enumerate(TAKEN_AWAY):
+        first, second = (fleet.home(f"{name} {number}") for name in ("first", "second"))
+        bring(first, format_, _file(format_, marks))
+        first.write(lambda tx, edit=edit: tasks.edit(tx, "rake", TaskEdit(**edit)))  # type: ignore[misc]
+        before = task_contents(first)
+        written = export(first, format_)
+        bring(second, format_, written)
+        bring(first, format_, written)
+        bare = [[entry.text for entry in task.entries if not entry.text] for task in stored_tasks(first)]
+        if (
+            [row[:7] for row in task_contents(second)] != [row[:7] for row in before]
+            or [row[:7] for row in task_contents(first)] != [row[:7] for row in before]
+            or without_ids(export(second, format_)) != without_ids(written)
+            or any(bare)
+            or ("COMPLETED:" in written and edit["status"] != "DONE")
+        ):
+            wrong.append((marks, edit, written, task_contents(second), task_contents(first)))
+    assert wrong == []
