@@ -45,8 +45,9 @@ class NewStandingRule(Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """What a person allows an agent beforehand: the action by its exact name, and its arguments.
 
     `exact` has the arguments that must be so; of those in `begins` only the beginning must be so, and only
-    whole words of letters, digits and `-_./:@+,=` may follow on the line, with no `..` in a path. A beginning
-    that runs what follows, such as `sh -c`, is refused. An action with any other argument still waits for a
+    whole words of letters, digits and `-_./:@+,` may follow on the line, with no `..` in a path, and none
+    that starts with `-`: options belong into the beginning. A beginning that runs what follows, such as
+    `sh -c`, is refused. An action with any other argument still waits for a
     person. `until` is milliseconds of Unix time, 90 days ahead at
     most, or a time as a person types it; `uses_a_day` counts days of UTC.
     """

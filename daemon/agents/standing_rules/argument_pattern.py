@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 from daemon.agents.standing_rules.wide_beginnings import leaves_the_command_open
 from syncproto import codec
 
-_PLAIN: Final = frozenset(" -_./:@+,=")
-"""The signs, beside letters and digits, that no shell interprets within a line."""
+_PLAIN: Final = frozenset(" -_./:@+,")
+"""The signs, beside letters and digits, that no shell interprets within a line, and no `NAME=` needs."""
 _OPEN_ENDS: Final = tuple(" /@:=")
 """How a beginning ends that its writer left open on purpose; any other one ends a word."""
 
@@ -69,7 +69,7 @@ def examples_of(pattern: Pattern) -> Examples:
 def _asking(pattern: Pattern, plain: dict[str, Any]) -> dict[str, Any]:
     """Return arguments that go on too far from those of a pattern, or one more if none of them is a text."""
     for name in pattern.begins:
-        return {**plain, name: f"{plain[name]} && rm docs"}
+        return {**plain, name: f"{plain[name]} --output=docs"}
     for name, value in pattern.exact.items():
         if isinstance(value, str):
             return {**plain, name: f"{value} docs"}
@@ -85,7 +85,7 @@ def _is_same(value: object, allowed: object) -> bool:
 
 
 def _goes_on_from(value: object, beginning: str) -> bool:
-    """Report whether a text begins so, and goes on with words that a shell takes as they are."""
+    """Report whether a text begins so, and goes on with words that are neither a shell's nor options."""
     if not isinstance(value, str) or not value.startswith(beginning):
         return False
     rest = value[len(beginning) :]
@@ -94,9 +94,12 @@ def _goes_on_from(value: object, beginning: str) -> bool:
 
 
 def _is_plain(beginning: str, rest: str) -> bool:
-    """Report whether a shell takes the rest as it is, and no path in it leads upwards."""
+    """Report whether a shell takes the rest as it is, no option is in it, and no path that leads upwards.
+
+    Many a harmless program runs another if an option or an assignment says so: `make SHELL=x`, `rg --pre x`.
+    """
     # A path may begin before the rest does.
     words = re.split("[ /:=]", beginning.rpartition(" ")[2] + rest)
-    # At the beginning of a word, `=` has some shells look for a program.
-    is_data = all(sign.isalnum() or sign in _PLAIN for sign in rest) and " =" not in f" {rest}"
-    return is_data and ".." not in words
+    is_data = all(sign.isalnum() or sign in _PLAIN for sign in rest)
+    has_option = " -" in beginning[-1:] + rest
+    return is_data and not has_option and ".." not in words

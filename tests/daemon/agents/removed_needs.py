@@ -231,6 +231,13 @@ REMOVED_NEEDS = (
         PATTERN_TESTS,
     ),
     Removed(
+        "no option follows a beginning",
+        PATTERNS,
+        "is_data and not has_option and",
+        "is_data and",
+        PATTERN_TESTS,
+    ),
+    Removed(
         "a rule chooses no option",
         PERMITTING,
         "        and not ask.options\n",

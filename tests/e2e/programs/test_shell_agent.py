@@ -27,7 +27,7 @@ def attempts(ask: str) -> list[tuple[str, ...]]:
         ("undo", ask),
         ("reopen", ask),
         ("defer", ask),
-        ("rule", "add", "Claude", "Bash", "--begins", "command=rm", *IN_DAYS),
+        ("rule", "add", "Claude", "Bash", "--begins", "command=rm -r", *IN_DAYS),
         ("agent", "presence", "Claude", "all", "any"),
         ("agent", "presence", "Claude", "all", "default"),
         ("agent", "add", "Claude", "--scope", "all"),

@@ -52,8 +52,9 @@ def add(output: Output, agent: str, action: str, until: str, a_day: int, **writt
     """Allow an agent an action beforehand, by the name and the arguments that its asks have.
 
     An ask with any other argument than those that you name waits for you. After a beginning, only whole
-    words without signs of a shell may follow. So "git status" lets "git status -s" and "git status docs"
-    through, and neither "git status && ls" nor "git statusx".
+    words may follow that are no options and have neither "=" nor a sign of a shell. So "git status" lets
+    "git status docs" through, and neither "git status -s", "git status && ls" nor "git statusx". Options
+    that you want to allow belong into the beginning.
     """
     exact = {} if written["exact"] is None else parse_arguments(written["exact"], "--args")
     exact |= _pairs(written["texts"], "--arg", exact)

@@ -53,7 +53,7 @@ PATTERNS: Final[dict[str, dict[str, Any]]] = {
     "mail": {"name": "send", "exact": {"to": "ana", "copies": 1}},
 }
 ACTIONS: Final = (
-    *(Action("run", {"in": "/srv", "command": f"npm test{more}"}, "test") for more in ("", " -- a", " docs")),
+    *(Action("run", {"in": "/srv", "command": f"npm test{more}"}, "test") for more in ("", " a", " docs")),
     *[Action("send", {"to": "ana", "copies": 1}, "mail")] * 3,
     Action("run", {"in": "/srv", "command": "npm test && rm -rf ~"}, ""),
     Action("run", {"in": "/", "command": "npm test"}, ""),

@@ -48,7 +48,7 @@ def test_an_example_goes_on_where_the_beginning_ends():
     pattern = Pattern({"in": "/srv"}, {"command": "git status", "file": "/srv/"})
     examples = examples_of(pattern)
     assert examples.let_through == {"in": "/srv", "command": "git status docs", "file": "/srv/docs"}
-    assert examples.asking == {"in": "/srv", "command": "git status && rm docs", "file": "/srv/"}
+    assert examples.asking == {"in": "/srv", "command": "git status --output=docs", "file": "/srv/"}
     assert examples_of(Pattern({"to": "ana", "n": 1}, {})).asking == {"to": "ana docs", "n": 1}
     assert examples_of(Pattern({"n": 1}, {})).asking == {"n": 1, "other": "docs"}
 
@@ -66,7 +66,7 @@ def test_one_sign_that_a_shell_interprets_ends_what_a_beginning_lets_through(
     beginning: str, words: str, sign: str, place: int
 ):
     pattern = Pattern({}, {"text": beginning})
-    assert matches(pattern, {"text": f"{beginning} {words}"})
+    assert matches(pattern, {"text": f"{beginning} {words}"}) is (" -" not in f" {words}")
     assert not matches(pattern, {"text": f"{beginning} {words[:place]}{sign}{words[place:]}"})
     assert not matches(Pattern({}, {"text": "x" + beginning}), {"text": beginning})
 
@@ -75,7 +75,20 @@ def test_a_beginning_goes_on_with_whole_words_and_never_with_another_command():
     """One table: the beginning, what follows, and whether it is let through."""
     fits = {
         ("git status", ""): True,
-        ("git status", " -s docs/a.md --porcelain=v2"): True,
+        ("git status", " docs/a-b.md a- +x"): True,
+        ("git log --format=", "-x a"): True,
+        ("https://example.org/?q=", "rain"): True,
+        ("git ls-remote ", "--upload-pack=./evil ."): False,
+        ("git ls-remote ", "origin --upload-pack ./evil"): False,
+        ("git log ", "-p"): False,
+        ("git log", "  -p"): False,
+        ("git log --format=", "x --output=a"): False,
+        ("rg ", "--pre x"): False,
+        ("go test ", "-exec reboot"): False,
+        ("make test", " SHELL=./evil"): False,
+        ("make test", " -f x.mk"): False,
+        ("make SHELL:", "=./evil"): False,
+        ("make ", ".SHELLFLAGS+=x"): False,
         ("Weekly ", "report of München 12"): True,
         ("to ana@", "example.org"): True,
         ("cat docs/", "guide/page.md"): True,
@@ -147,7 +160,7 @@ def test_values_of_other_types_differ(allowed: object, given_value: object):
 @pytest.mark.parametrize("hidden", ["\n", "\r", "\x00", "\u202e", "\u2028", "\u200b", "\x1b"])
 def test_nothing_hides_behind_a_beginning(hidden: str):
     pattern = Pattern({}, {"command": "npm test"})
-    assert matches(pattern, {"command": "npm test -- --watch"})
+    assert matches(pattern, {"command": "npm test watch"})
     assert not matches(pattern, {"command": f"npm test{hidden}rm -rf ~"})
 
 
