@@ -25,8 +25,8 @@ OPEN_STATES: Final = frozenset({"pending", "deferred", "disputed"})
 _LIFETIME_S: Final = 7 * 86_400 - 3600
 
 
-_held: Final[dict[str, int]] = {}
-"""The files from which this process alone goes on, each with a lock."""
+_held: Final[dict[str, tuple[int, int]]] = {}
+"""The files from which a process alone goes on: its id, and its lock. A child that it forks has neither."""
 
 
 class Stop(NamedTuple):
@@ -47,6 +47,8 @@ def keep_stop(file: Path, state: Any) -> Stop:
     Call this whenever the run stops, and never for one stop twice: a program that ends and starts again reads
     `kept_stop`, and so finds what it asked.
     """
+    # A link to the file stays one: both names have to lead to one stop and one lock.
+    file = file.resolve()
     stop, part = Stop(new_key(), state), file.with_name(f"{file.name}.part")
     with part.open("w", encoding="utf-8") as written:
         json.dump(stop._asdict(), written)
@@ -59,18 +61,26 @@ def keep_stop(file: Path, state: Any) -> Stop:
 def hold_alone(file: Path) -> None:
     """Let no other process go on from a file while this one lives. Raises RuntimeError if one does.
 
+    A child that was forked is another process. Raises OSError if the file system can lock nothing.
     Two that went on from one stop would have one key, and each would take the yes for its own.
     """
-    lock = os.path.realpath(f"{file}.lock")
+    lock = os.path.realpath(f"{os.path.realpath(file)}.lock")
     if lock in _held:
-        return
+        holder, descriptor = _held[lock]
+        if holder == os.getpid():
+            return
+        del _held[lock]
+        os.close(descriptor)
     descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as fault:
+    except BlockingIOError as fault:
         os.close(descriptor)
         raise RuntimeError(f"another process goes on from {file}") from fault
-    _held[lock] = descriptor
+    except OSError:
+        os.close(descriptor)
+        raise
+    _held[lock] = os.getpid(), descriptor
 
 
 def kept_stop(file: Path) -> Stop | None:
