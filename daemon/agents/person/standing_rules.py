@@ -156,7 +156,8 @@ def _checked_pattern(request: NewStandingRule) -> Pattern:
         raise usage_error(
             sentence(
                 "rule-beginning-runs",
-                "what follows {beginning!r} could be any command: write the whole argument {name!r}",
+                "Placet cannot rule out that what follows {beginning!r} chooses a command or a file: "
+                "write the whole argument {name!r}",
                 beginning=pattern.begins[wide[0]][:80],
                 name=wide[0][:80],
             )

@@ -9,6 +9,10 @@ from typing import Final
 
 _SEPARATORS: Final = re.compile(r"[;&|(){}`\n\r]+")
 _REDIRECTION: Final = re.compile(r"\d*[<>]+[&|]?[ \t]*([^ \t<>]+)")
+_OPEN_FILE: Final = re.compile(
+    r"""[<>][&|]?[ \t]*(?:"[^"]*+"?+|'[^']*+'?+|\\.|[^\s<>;&|"'\\])*+(?<=[<>&| \t@:=/])$"""
+)
+_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z\d+.-]*://[\w.,:/?&=%@+~#-]*")
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*\+?=")
 _VERSION: Final = re.compile(r"[\d.]+$")
 _OPEN_ENDS: Final = ("@", ":", "=", "/")
@@ -20,6 +24,9 @@ _PROGRAMS_THAT_RUN_WORDS: Final = """
     awk gawk mawk nawk sed gsed ed ex vi vim view nvim emacs gdb psql mysql mariadb sqlite osascript
     env sudo doas su runuser pkexec xargs parallel nohup nice ionice chrt taskset time timeout setsid stdbuf
     unbuffer unshare nsenter chroot fakeroot proot bwrap firejail watch strace ltrace script flock systemd-run
+    elixir iex erl scala groovy raku racket guile clojure clj ocaml octave gnuplot ghc jshell mongosh duckdb
+    alacritty kitty konsole gnome-terminal urxvt wezterm nc ncat netcat socat lldb rlwrap sshpass xvfb-run
+    numactl valgrind perf hyperfine chronic nodemon watchexec cross-env dotenv
     ssh mosh rsh rsync exec eval command builtin source . trap alias at batch crontab find fd fdfind entr
     screen tmux xterm npx bunx uvx pipx direnv dbus-run-session setarch linux32 linux64 ld.so
 """
@@ -48,13 +55,16 @@ _SUBCOMMANDS_THAT_RUN: Final[Mapping[str, frozenset[str]]] = {
 """Programs whose first word says what they do; with these words, they run what follows."""
 _OPTIONS_WITHOUT_VALUES: Final = frozenset({"--no-pager", "--quiet", "--silent", "--verbose"})
 _ARGUMENTS_OF_SHELLS: Final = frozenset({"bash", "cmd", "code", "command", "exec", "script", "shell"})
-_OPTIONS_THAT_RUN: Final = frozenset(
-    {"-c", "-e", "--eval", "--exec", "--command", "-exec", "-execdir", "-ok", "-okdir"}
-)
+_OPTIONS_THAT_RUN: Final = frozenset({"--eval", "--exec", "--command", "-exec", "-execdir", "-ok", "-okdir"})
 
 
 def leaves_the_command_open(argument: str, beginning: str) -> bool:
-    """Report whether words after the beginning of an argument would choose which program runs, or be one."""
+    """Report whether words after the beginning of an argument may choose which program runs, or a file."""
+    is_run = any(name in argument.lower() for name in _ARGUMENTS_OF_SHELLS | {"run"})
+    if not is_run and _ADDRESS.fullmatch(beginning):
+        return False
+    if _OPEN_FILE.search(beginning):
+        return True
     segments = _SEPARATORS.split(beginning)
     if (
         argument.lower() in _ARGUMENTS_OF_SHELLS
@@ -62,7 +72,9 @@ def leaves_the_command_open(argument: str, beginning: str) -> bool:
         and len(_words_of(segments[-1])) == 1
     ):
         return True
-    return any(_runs_its_words(segment) for segment in segments if segment.strip()) or _is_open(segments[-1])
+    return any(_runs_its_words(segment) for segment in segments if segment.strip()) or not _words_of(
+        segments[-1]
+    )
 
 
 def _words_of(segment: str) -> list[str]:
@@ -71,11 +83,6 @@ def _words_of(segment: str) -> list[str]:
     while words and (_ASSIGNMENT.match(words[0]) or words[0] in _BEFORE_A_COMMAND):
         del words[0]
     return words
-
-
-def _is_open(segment: str) -> bool:
-    """Report whether the program of the last command is still to come, or the file it reads or writes."""
-    return not _words_of(segment) or segment.rstrip().endswith(("<", ">"))
 
 
 def _runs_its_words(segment: str) -> bool:

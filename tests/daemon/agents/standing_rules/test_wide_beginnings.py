@@ -56,7 +56,19 @@ WIDE = (
         "cargo +nightly ",
         "npm --",
     ),
-    *("ssh host ", "find . ", "find docs -exec ", "rsync -e ", "mytool --exec ", "mytool -e"),
+    *("ssh host ", "find . ", "find docs -exec ", "rsync -e ", "mytool --exec "),
+    *("ghc -e ", "nc -e ", "kitty -e ", "uv run pytest ", "python -m pytest ", "a > ~/", "cat a > docs/"),
+    *(
+        'a > "my docs/',
+        'a > "my docs"/',
+        "a >& docs/",
+        "a >|docs/",
+        "a 2>to=",
+        "sort < docs/",
+        "a <<<",
+        "a >>",
+    ),
+    *("https://a.example/;sudo ", "https://a.example/ & sudo ", "https://a.example/?q=$(", "watch the "),
     *("git status &&", "git status && ", "git status;", "git status &", "git status |", "a | sh", "(", "{ "),
     *(
         "git status\n",
@@ -102,6 +114,10 @@ NARROW = (
         "Find time",
         "ana@",
         "https://example.org/?q=",
+        "echo a > docs/b ",
+        "wc -c ",
+        "grep -c ",
+        "grep -e ",
         "shell",
         "python-tool ",
         "envoy ",
@@ -113,5 +129,8 @@ def test_a_beginning_is_wide_if_plain_words_after_it_are_any_command() -> None:
     for beginnings, expected in ((WIDE, ["command"]), (NARROW, [])):
         wrong = [text for text in beginnings if wide_arguments(Pattern({}, {"command": text})) != expected]
         assert not wrong, expected
+    address = "https://api.example.org/search?lang=en&q="
+    names = ("url", "address", "command", "shell_command", "run")
+    assert wide_arguments(Pattern({}, dict.fromkeys(names, address))) == ["command", "run", "shell_command"]
     assert not wide_arguments(Pattern({"command": "sh -c ls"}, {"file": "/srv/", "subject": "Weekly"}))
     assert wide_arguments(Pattern({}, {"b": "sh -c ", "a": "env ", "c": "ls "})) == ["a", "b"]
