@@ -20,6 +20,8 @@ _JOINT: Final = r"[\s,(:/–—+-]+"
 _NTH: Final = r"\d{1,3}(?:st|nd|rd|th|er|\.)?"
 # What has a clock's signs is a time, or the ends of one.
 _COUNT: Final = rf"{_NTH}(?![\d–-]|[.:h]\d|\s?[ap]\.?m\b|\s?(?:h|uhr)\b)"
+_SIZES: Final = r"(?:[kmgt]i?b|[km]?g|[kcm]?m|[cm]?l|%)"
+_DECIMAL: Final = re.compile(r"\d+[.,]\d+")
 _YEAR: Final = re.compile(r"(?<!\d)\d{4}(?!\d)|\d[./-]\d{1,2}[./-]\d")
 
 
@@ -34,12 +36,21 @@ class _Kind(Enum):
 def end_of_phrase(day: str, rest: str, language: str) -> int:
     """Return where the phrase ends that a day goes on with, in the text behind the day; 0 if it does not."""
     if not any(map(str.isalpha, day)) and (match := _counted_pattern(language).match(rest)):
-        return match.end()
+        is_range = match["upto"] is not None
+        # "27.11 à 14 heures" is a day and a time, and "27/11 all day" is no number.
+        if not is_range and match["word"] is None:
+            return match.end()
+        if _DECIMAL.fullmatch(day) and (not is_range or _number(day) < _number(match["upto"])):
+            return match.end()
     match = _continuation_pattern(language, _kind(day, language)).match(rest)
     # Said without figures, a day may have its number behind it: "Friday the 13th".
     if match is None and not any(sign.isdigit() for sign in day):
         match = _number_pattern(language).match(rest)
     return match.end() if match else 0
+
+
+def _number(figures: str) -> float:
+    return float(figures.replace(",", "."))
 
 
 def end_of_length_apart(rest: str, language: str) -> int:
@@ -147,9 +158,14 @@ def _number_pattern(language: str) -> re.Pattern[str]:
 
 @cache
 def _counted_pattern(language: str) -> re.Pattern[str]:
-    """Compile the unit that figures count: "1.5 hours" is no first of May."""
+    """Compile the unit that figures count, alone or in a range: "1.5 to 2 hours" is no first of May."""
     units = (unit for unit in date_language(language).units if len(unit) >= _UNIT_CHARS_MIN or unit == "h")
-    return re.compile(rf"[\s-]*(?:de\s+)?(?:{any_of_pattern(units)})(?!\w)")
+    between = rf"[–-]|(?:{_spellings_pattern(date_words(language).range_words)})(?!\w)"
+    ends = rf"(?:\s*(?:{between})\s*(?P<upto>\d+(?:[.,]\d+)?))?"
+    # "1.5 working days", and a size that is alike in all languages.
+    return re.compile(
+        rf"{ends}[\s-]*(?:(?:de\s+)?(?P<word>[^\W\d_]+\s+)?(?:{any_of_pattern(units)})|{_SIZES})(?!\w)"
+    )
 
 
 @cache

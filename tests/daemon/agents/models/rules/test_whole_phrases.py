@@ -342,6 +342,14 @@ MENTIONS = {
     ("es", "a finales de la próxima semana; en una o dos semanas; un viernes de cada dos"): ([], []),
     ("es", "el viernes 27; el viernes 27 de noviembre; media jornada"): (["2026-11-27"], [240]),
     ("ro", "într-o săptămână sau două; o dată la două vineri; pe vineri 27."): ([], []),
+    ("en", "1.5 to 2 days; 1.5 – 2 h; 1.5 GB; 1.5 working days; 2.5-3 weeks"): ([], [960, 120]),
+    ("de", "1.5 bis 2 Stunden; 1.5 volle Stunden"): ([], [120]),
+    ("es", "1.5 a 2 horas; 1.5 GB"): ([], [120]),
+    ("fr", "1.5 à 2 heures; 1.5 kg; le 27/11 à 14 heures; 27.11 à 9 h"): (
+        ["2026-11-27", "2026-11-27"],
+        [120, 840, 540],
+    ),
+    ("ro", "1.5 până la 2 ore; 1.5 km"): ([], [120]),
     ("ro", "pe vineri, 27 noiembrie; jumătate de zi"): (["2026-11-27"], [240]),
 }
 TAKES = {"en": "takes", "de": "Dauert", "es": "Lleva", "fr": "Prend", "ro": "Durează"}
