@@ -72,7 +72,7 @@ class StandingRuleDetails(Struct, frozen=True, kw_only=True):
     """A standing rule. `state` is stands, over, revoked, or idle.
 
     Idle is a rule that permits nothing: the agent has another home than when it was written, verdicts on
-    its asks need more by now, any command could follow a beginning that an earlier version took, or this
+    its asks need more by now, its beginning, which an earlier version took, would be refused today, or this
     device cannot tell by its stamps whether it ended. `uses_today` counts on the day of UTC that counts for
     it. `lets_through` is an example of arguments that fit, and `still_asks` one of similar ones that do not.
     `uses` are the latest, the newest first. Times are ISO 8601 in UTC.

@@ -75,6 +75,6 @@ def _state_words(state: str) -> str:
         "over": _("over"),
         "idle": _(
             "permits nothing: the agent was moved, verdicts on it need more by now, "
-            "or any command could follow its beginning"
+            "its beginning would be refused today, or a clock was wrong here"
         ),
     }.get(state, "")

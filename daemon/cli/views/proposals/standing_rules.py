@@ -26,7 +26,7 @@ _STATES: Final = {
     "over": gettext_noop("over"),
     "idle": gettext_noop(
         "permits nothing: the agent was moved, verdicts on it need more by now, "
-        "any command could follow its beginning, or a clock was wrong here"
+        "its beginning would be refused today, or a clock was wrong here"
     ),
 }
 
