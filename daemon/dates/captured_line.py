@@ -79,6 +79,8 @@ def _length_at_end(words: list[str], today: date, language: str) -> tuple[int, i
             # "2 days" is how long something takes, and also when it is due.
             is_day = any(grammar.day_readings(span, today, other) for other in LANGUAGES)
             is_hanging = _leaves_hanging(words[start - 1], {language})
+            before = folded_text(f"{' '.join(words[:start])} ")
+            is_hanging |= is_led_elsewhere(before, span, known_language(language))
             return (0, None) if is_day or is_hanging or _is_moment(words, start) else (start, minutes)
     return 0, None
 
