@@ -350,6 +350,16 @@ MENTIONS = {
         [120, 840, 540],
     ),
     ("ro", "1.5 până la 2 ore; 1.5 km"): ([], [120]),
+    ("en", "the first half of next week; the rest of next week; most of next month; close of next week"): (
+        [],
+        [],
+    ),
+    ("de", "zu Beginn der nächsten Woche; im Laufe der nächsten Woche; Schluss nächster Woche"): ([], []),
+    ("de", "in der zweiten Hälfte des nächsten Monats"): ([], []),
+    ("es", "la segunda mitad del próximo mes; la primera quincena del próximo mes"): ([], []),
+    ("es", "a inicios del próximo mes; para la mitad de la próxima semana"): ([], []),
+    ("fr", "la seconde moitié du mois prochain; la première quinzaine du mois prochain"): ([], []),
+    ("fr", "dans le courant du mois prochain; le dernier jour du mois prochain"): ([], []),
     ("ro", "pe vineri, 27 noiembrie; jumătate de zi"): (["2026-11-27"], [240]),
 }
 TAKES = {"en": "takes", "de": "Dauert", "es": "Lleva", "fr": "Prend", "ro": "Durează"}
