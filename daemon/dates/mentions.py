@@ -59,14 +59,39 @@ def day_phrases_in(text: str, today: date, language: str) -> Iterator[tuple[str,
             if places_left < 0:
                 return
             ends = [end for _, end in tokens[index : index + _SPAN_WORDS_MAX]]
+            near = tokens[index : index + 2 * _SPAN_WORDS_MAX]
             if phrase := _longest_day(line, start, ends, today, language):
                 end, days = phrase
+                if other_end := _end_of_other_day(line, phrase, near, today, language):
+                    position = other_end
+                    continue
                 before = folded_text(line[max(start - _REST_CHARS_MAX, 0) : start])
                 rest = folded_text(line[end : end + _REST_CHARS_MAX])
                 more = end_of_phrase(line[start:end], rest, language)
                 position = end + max(more, end_of_length_apart(rest, language))
                 if not more and not is_led_elsewhere(before, line[start:end], language):
                     yield line[start:end], days
+
+
+def _end_of_other_day(
+    line: str,
+    phrase: tuple[int, frozenset[date]],
+    tokens: Sequence[tuple[int, int]],
+    today: date,
+    language: str,
+) -> int | None:
+    """Return where a date in figures ends right behind a day, and is another: "Friday, 27.11."."""
+    end, days = phrase
+    behind = [token for token in tokens if token[0] >= end][:_SPAN_WORDS_MAX]
+    first = behind[0][0] if behind else len(line)
+    if not line[first : first + 1].isdigit() or line[end:first].strip(" ,"):
+        return None
+    other = _longest_day(line, first, [token_end for _, token_end in behind], today, language)
+    if other is None or not other[1].isdisjoint(days):
+        return None
+    figures, rest = line[first : other[0]], folded_text(line[other[0] : other[0] + _REST_CHARS_MAX])
+    is_whole = not any(map(str.isalpha, figures)) and not end_of_phrase(figures, rest, language)
+    return other[0] if is_whole else None
 
 
 def _longest_day(
