@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from daemon.agents.standing_rules.wide_beginnings import leaves_the_command_open
+from daemon.agents.standing_rules.wide_beginnings import awaits_a_command, leaves_the_command_open
 from syncproto import codec
 
 _PLAIN: Final = frozenset(" -_./:@+,")
@@ -41,7 +41,12 @@ def matches(pattern: Pattern, args: Mapping[str, Any]) -> bool:
 
 
 def wide_arguments(pattern: Pattern) -> list[str]:
-    """Return the arguments whose beginning lets an agent choose what is run, in the order of their names."""
+    """Return the arguments whose beginning lets an agent choose what is run, in the order of their names.
+
+    These are all of them if an exact argument is a program alone that runs others, such as `bash`.
+    """
+    if any(awaits_a_command(name, value) for name, value in pattern.exact.items()):
+        return sorted(pattern.begins)
     return sorted(
         name for name, beginning in pattern.begins.items() if leaves_the_command_open(name, beginning)
     )

@@ -12,6 +12,13 @@ _REDIRECTION: Final = re.compile(r"\d*[<>]+[&|]?[ \t]*([^ \t<>]+)")
 _OPEN_FILE: Final = re.compile(
     r"""[<>][&|]?[ \t]*(?:"[^"]*+"?+|'[^']*+'?+|\\.|[^\s<>;&|"'\\])*+(?<=[<>&| \t@:=/])$"""
 )
+_PIECE: Final = re.compile(
+    r"""(?P<separator>[;&|(){}`\n\r]+)|(?P<redirection>\d*[<>]+[&|]?)"""
+    r"""|(?:"(?:\\.|[^"\\])*+"?+|'[^']*+'?+|\\.|[^\s"'\\;&|(){}`<>])++|\\""",
+    re.DOTALL,
+)
+_SIGNS_IN_PATTERNS: Final = "$*?["
+"""A shell makes another word of a word with one of them."""
 _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z\d+.-]*://[\w.,:/?&=%@+~#-]*")
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*\+?=")
 _VERSION: Final = re.compile(r"[\d.]+$")
@@ -54,44 +61,87 @@ _SUBCOMMANDS_THAT_RUN: Final[Mapping[str, frozenset[str]]] = {
 }
 """Programs whose first word says what they do; with these words, they run what follows."""
 _OPTIONS_WITHOUT_VALUES: Final = frozenset({"--no-pager", "--quiet", "--silent", "--verbose"})
-_ARGUMENTS_OF_SHELLS: Final = frozenset({"bash", "cmd", "code", "command", "exec", "script", "shell"})
+_NAMES_OF_COMMANDS: Final = (
+    *("argv", "bash", "cmd", "code", "command", "eval", "exec", "launch", "powershell", "process", "program"),
+    *("run", "script", "shell", "spawn", "terminal"),
+)
+"""What is in the name of an argument that is run. In some other names it refuses too much."""
 _OPTIONS_THAT_RUN: Final = frozenset({"--eval", "--exec", "--command", "-exec", "-execdir", "-ok", "-okdir"})
 
 
 def leaves_the_command_open(argument: str, beginning: str) -> bool:
     """Report whether words after the beginning of an argument may choose which program runs, or a file."""
-    is_run = any(name in argument.lower() for name in _ARGUMENTS_OF_SHELLS | {"run"})
-    if not is_run and _ADDRESS.fullmatch(beginning):
+    if _is_run(argument):
+        if any(_ends_within_a_program(segments[-1]) for segments in _readings_of(beginning)):
+            return True
+    elif _ADDRESS.fullmatch(beginning):
         return False
     if _OPEN_FILE.search(beginning):
         return True
-    segments = _SEPARATORS.split(beginning)
-    if (
-        argument.lower() in _ARGUMENTS_OF_SHELLS
-        and beginning.endswith("/")
-        and len(_words_of(segments[-1])) == 1
-    ):
-        return True
-    return any(_runs_its_words(segment) for segment in segments if segment.strip()) or not _words_of(
-        segments[-1]
+    return any(
+        any(_runs_its_words(words) for words in segments if words) or not segments[-1]
+        for segments in _readings_of(beginning)
     )
 
 
-def _words_of(segment: str) -> list[str]:
-    """Return the words of one command, from its program on, without signs that a shell takes away."""
-    words = re.sub(r"[\"'\\]", "", _REDIRECTION.sub(" ", segment)).split()
-    while words and (_ASSIGNMENT.match(words[0]) or words[0] in _BEFORE_A_COMMAND):
-        del words[0]
-    return words
+def awaits_a_command(argument: str, value: object) -> bool:
+    """Report whether the whole value of an argument names a program that runs what other arguments say.
 
-
-def _runs_its_words(segment: str) -> bool:
-    words = _words_of(segment)
-    if not words:
+    A value is a text, or a list of the words of a command, such as `["bash", "-c"]`.
+    """
+    if not _is_run(argument):
         return False
-    program = words[0].rpartition("/")[2]
+    words = value if isinstance(value, list) else [value]
+    segments = _quoted_segments(" ".join(word for word in words if isinstance(word, str)))
+    program, *rest = segments[-1] or [""]
+    return _runs_its_words([program]) and all(word.startswith("-") for word in rest)
+
+
+def _is_run(argument: str) -> bool:
+    return any(name in argument.lower() for name in _NAMES_OF_COMMANDS)
+
+
+def _readings_of(beginning: str) -> tuple[list[list[str]], list[list[str]]]:
+    """Return the words of each command in a beginning, as a shell reads quotes, and as if there were none.
+
+    A shell looks into some quotes, as in `"$(sh -c `, and not into others: both readings must be harmless.
+    """
+    plain = [
+        re.sub(r"[\"'\\]", "", _REDIRECTION.sub(" ", text)).split() for text in _SEPARATORS.split(beginning)
+    ]
+    return [_from_program(words) for words in plain], _quoted_segments(beginning)
+
+
+def _quoted_segments(text: str) -> list[list[str]]:
+    """Return the words of each command in a text, where quotes keep blanks and signs together."""
+    segments: list[list[str]] = [[]]
+    is_file = False
+    for piece in _PIECE.finditer(text):
+        if piece["separator"]:
+            segments.append([])
+        elif not piece["redirection"] and not is_file:
+            segments[-1].append(re.sub(r"[\"'\\]", "", piece[0]))
+        is_file = bool(piece["redirection"])
+    return [_from_program(words) for words in segments]
+
+
+def _from_program(words: list[str]) -> list[str]:
+    """Return the words of one command from its program on."""
+    for place, word in enumerate(words):
+        if not _ASSIGNMENT.match(word) and word not in _BEFORE_A_COMMAND:
+            return words[place:]
+    return []
+
+
+def _ends_within_a_program(words: Sequence[str]) -> bool:
+    return len(words) == 1 and words[0].endswith("/")
+
+
+def _runs_its_words(words: Sequence[str]) -> bool:
+    program = words[0].rpartition("/")[2].removesuffix(".exe")
     names = {program, _VERSION.sub("", program)}
-    if words[0].startswith("$") or names & _RUNNERS:
+    is_pattern = not _ADDRESS.fullmatch(words[0]) and any(sign in words[0] for sign in _SIGNS_IN_PATTERNS)
+    if is_pattern or names & _RUNNERS:
         return True
     if words[-1] in _OPTIONS_THAT_RUN:
         return True

@@ -82,7 +82,14 @@ WIDE = (
         "if true; then ",
     ),
     *("$SHELL -c ", "${X} ", "$", "a >", "a > ", "a <", ">a sh -c ", "2>/dev/null ", "<(", "a <(sh "),
-    *("/usr/bin/", "./", "bin/", "a && /usr/bin/"),
+    *("/usr/bin/", "./", "bin/", "a && /usr/bin/", "/", "~/", "A=b /bin/", '"/usr/bin/', "if /bin/"),
+    *("A='b c' sh -c ", "A='b;c d' sh -c ", "> 'b c' sh -c ", "git -C 'a b' ", "git -C 'a b' -c alias.x="),
+    *("/bin/b*sh -c ", "/bin/ba?h -c ", "s$@h -c ", "[s]h -c ", "cmd.exe /c "),
+)
+PROGRAM_IS_OPEN = ("/usr/bin/", "/bin/", "/usr/bin/env", "A=b /bin/", "> 'b c' /bin/", "A='b c' /bin/")
+RUN = (
+    *("shell_command", "run", "cmdline", "script", "exec", "command", "Cmd", "code", "runScript", "bash"),
+    *("argv", "program", "executable", "process_line", "terminalInput", "SHELL"),
 )
 NARROW = (
     *(
@@ -121,6 +128,9 @@ NARROW = (
         "shell",
         "python-tool ",
         "envoy ",
+        "cat 'a b' ",
+        "A='b c' make ",
+        "git -C 'a b' status",
     ),
 )
 
@@ -134,3 +144,21 @@ def test_a_beginning_is_wide_if_plain_words_after_it_are_any_command() -> None:
     assert wide_arguments(Pattern({}, dict.fromkeys(names, address))) == ["command", "run", "shell_command"]
     assert not wide_arguments(Pattern({"command": "sh -c ls"}, {"file": "/srv/", "subject": "Weekly"}))
     assert wide_arguments(Pattern({}, {"b": "sh -c ", "a": "env ", "c": "ls "})) == ["a", "b"]
+
+
+def test_an_argument_that_is_run_may_not_begin_within_its_program() -> None:
+    for beginning in PROGRAM_IS_OPEN:
+        wide = wide_arguments(Pattern({}, dict.fromkeys(RUN, beginning)))
+        assert wide == sorted(RUN), beginning
+    assert not wide_arguments(Pattern({}, dict.fromkeys(("file", "path", "to"), "/usr/bin/")))
+
+
+def test_a_program_that_runs_others_allows_no_open_argument_beside_it() -> None:
+    alone = ("bash", "bash -c", ["bash", "-c"], ["/usr/bin/env"], "sudo -n", "/bin/b*sh", "A=b sh", ["sh"])
+    for program in alone:
+        assert wide_arguments(Pattern({"command": program}, {"args": "ls ", "input": "-c "})) == [
+            "args",
+            "input",
+        ], program
+    for whole in ("make", "sh -c ls", ["bash", "-c", "ls"], "git status", "", [], 1, None, {}):
+        assert not wide_arguments(Pattern({"command": whole, "topic": "node"}, {"args": "ls "})), whole
