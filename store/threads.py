@@ -4,6 +4,7 @@ Never passes a transaction across threads, and calls `on_commit` only after a co
 """
 
 import asyncio
+import contextvars
 import threading
 import traceback
 from collections.abc import Callable, Sequence
@@ -66,7 +67,8 @@ class StoreThreads:
         `on_commit` is called: by then, a link knows which peer sent what it wrote.
         """
         durable: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._writer.submit(self._in_transaction, use, durable)
+        # What is true of one request, such as the language of its words, is true on the thread as well.
+        self._writer.submit(contextvars.copy_context().run, self._in_transaction, use, durable)
         try:
             return await durable
         finally:
@@ -179,7 +181,8 @@ class StoreThreads:
     async def read(self, use: Callable[[Snapshot], T]) -> T:
         """Run `use` on a snapshot."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._readers, self._on_snapshot, use)
+        here = contextvars.copy_context()
+        return await loop.run_in_executor(self._readers, here.run, self._on_snapshot, use)
 
     async def table_names(self) -> list[str]:
         """Return the tables that `check_table` takes."""

@@ -79,6 +79,8 @@ from daemon.web.rules import rule_routes
 from daemon.web.server import PageServer
 from daemon.web.services import PageServices
 from daemon.web.tasks import list_routes, new_task_routes, task_routes
+from daemon.web.viewer import Speech
+from daemon.words.translation import language_in_use
 from store.file.errors import StoreError
 from store.sentence import Sentence, foreign_text, sentence
 from store.store import Store
@@ -230,27 +232,29 @@ class Daemon:
             self._settings.sovereignty.reason_min,
             self._settings.proposals.open_per_day,
             Renderer(language),
+            Speech(self._settings.language),
         )
         state = listening.load_state(self._data, self._clock.randomness)
+        typed = HumanInput(self._clock.now_ms, local_zone(), language_in_use)
         check = VerifyJob(partial(verify_apart, self._database), self._clock.now_ms)
-        deeds = AgentDeeds(services, self._human_input(), self._peers.devices)
+        deeds = AgentDeeds(services, typed, self._peers.devices)
         routes = [
             *devices_routes.routes(services, self._peers),
             *health_routes.routes(services, self._peers.exchange_days, self._checks().list_findings, check),
             *verify_routes.routes(services, check),
             *pairing_routes.routes(services, self._peers),
-            *list_routes.routes(services, self._human_input()),
-            *new_task_routes.routes(services, self._human_input(), *self._on_new_task()),
-            *task_routes.routes(services, self._human_input(), self._scheduler.outlook),
+            *list_routes.routes(services, typed),
+            *new_task_routes.routes(services, typed, *self._on_new_task()),
+            *task_routes.routes(services, typed, self._scheduler.outlook),
             *import_routes.routes(services, self._imports),
-            *review_routes.routes(services, self._human_input()),
+            *review_routes.routes(services, typed),
             *first_run_routes.routes(services, self._scheduler, self._settings.model.kind),
             *agent_routes.routes(
                 services, self._scheduler, self._settings.model.kind, deeds, self._cost_of_run
             ),
             *external_routes.routes(services, deeds),
             *passkey_routes.routes(services, self._clock.randomness),
-            *rule_routes.routes(services, self._human_input()),
+            *rule_routes.routes(services, typed),
         ]
         self._page = PageServer(
             services,

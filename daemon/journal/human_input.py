@@ -15,14 +15,17 @@ from daemon.task_fields import TASK_FIELDS, FieldType
 
 
 class HumanInput:
-    """Reads days and times as they are typed on this device."""
+    """Reads days and times as they are typed on this device.
+
+    `language` is that of whoever typed; a function, if not all who type here read the same one.
+    """
 
     __slots__ = ("_language", "_zone", "now_ms")
 
-    def __init__(self, now_ms: Callable[[], int], zone: tzinfo, language: str) -> None:
+    def __init__(self, now_ms: Callable[[], int], zone: tzinfo, language: str | Callable[[], str]) -> None:
         self.now_ms = now_ms
         self._zone = zone
-        self._language = language
+        self._language = language if callable(language) else lambda: language
 
     def _now(self) -> datetime:
         return datetime.fromtimestamp(self.now_ms() / 1000, UTC).astimezone(self._zone)
@@ -33,16 +36,16 @@ class HumanInput:
 
     def due_day(self, words: str) -> str | None:
         """Read a day on which something is due; None clears. Raises Refused."""
-        day = grammar.parse_due_day(words, self.today(), self._language)
+        day = grammar.parse_due_day(words, self.today(), self._language())
         return None if day is None else day.isoformat()
 
     def moment(self, words: str, prefer: grammar.TimeDirection = "past") -> datetime:
         """Read a point in time, in UTC. Raises Refused."""
-        return grammar.parse_moment(words, self._now(), self._zone, self._language, prefer)
+        return grammar.parse_moment(words, self._now(), self._zone, self._language(), prefer)
 
     def captured_line(self, line: str) -> CapturedLine:
         """Split the day and the length off the end of a line that notes a task."""
-        return read_line(line, self.today(), self._language)
+        return read_line(line, self.today(), self._language())
 
     def read_new_task(self, new: NewTask) -> NewTask:
         """Return the task to add with its days and its length read."""

@@ -32,6 +32,7 @@ from daemon.web.services import PageServices
 from daemon.web.sign_in import sign_in_routes
 from daemon.web.timeline import timeline_routes
 from daemon.web.typed_words import words_to_copy
+from daemon.web.viewer import viewer_middleware
 
 STOP_WITHIN_S = 1.0
 _ROOMS = (
@@ -121,6 +122,7 @@ class PageServer:
         render = services.renderer.render
         app = web.Application(
             middlewares=[
+                viewer_middleware(services.speech),
                 gate.refusal_middleware(partial(render, "frame/no_page.html"), sentence_text),
                 gate.origin_middleware(services.access.origins),
                 gate.session_middleware(

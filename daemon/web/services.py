@@ -10,6 +10,7 @@ from daemon.browser_access import BrowserAccess
 from daemon.disk import DiskFloor
 from daemon.notifier import Notifier
 from daemon.web.frame.rendering import Renderer
+from daemon.web.viewer import Speech
 from store.threads import StoreThreads
 
 
@@ -28,3 +29,4 @@ class PageServices:
     reason_min: int
     open_per_day: int
     renderer: Renderer = field(default_factory=Renderer)
+    speech: Speech = field(default_factory=Speech)

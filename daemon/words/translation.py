@@ -6,7 +6,8 @@ Never speaks to scripts: what `--json` and `--plain` print stays English, and so
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Final
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from daemon.language import DEFAULT_LANGUAGE, LANGUAGES, chosen_language
 from daemon.paths import find_paths
@@ -32,20 +33,34 @@ class _Voice:
     only when such a sentence is shown.
     """
 
-    __slots__ = ("catalog", "english")
+    __slots__ = ("catalog", "english", "language")
 
     def __init__(self) -> None:
         self.catalog: NullTranslations | None = None
         self.english: NullTranslations | None = None
+        self.language: str = DEFAULT_LANGUAGE
 
 
 _VOICE: Final = _Voice()
+
+
+class _Spoken(NamedTuple):
+    """A language, and its catalog, if it is not English."""
+
+    language: str
+    catalog: NullTranslations | None
+
+
+_IN_THIS_CONTEXT: Final[ContextVar[_Spoken | None]] = ContextVar("placet_language", default=None)
+"""The language of one request, if its browser reads another than the process."""
+_CATALOGS: Final[dict[str, NullTranslations | None]] = {}
 
 
 def use_language(language: str) -> None:
     """Use this language from now on, in click's own words too."""
     import gettext
 
+    _VOICE.language = language
     if language == DEFAULT_LANGUAGE:
         _VOICE.catalog = None
         gettext.textdomain("messages")
@@ -57,27 +72,60 @@ def use_language(language: str) -> None:
     gettext.textdomain(CATALOG_DOMAIN)
 
 
+def use_language_here(language: str) -> None:
+    """Use a language in this context alone, such as one request, and in what it starts."""
+    if language not in _CATALOGS:
+        import gettext
+
+        is_english = language == DEFAULT_LANGUAGE
+        _CATALOGS[language] = (
+            None
+            if is_english
+            else gettext.translation(CATALOG_DOMAIN, CATALOG_FOLDER, [language], fallback=True)
+        )
+    _IN_THIS_CONTEXT.set(_Spoken(language, _CATALOGS[language]))
+
+
+def language_of_process() -> str:
+    """Return the language in which words are said where no request asks for another."""
+    return _VOICE.language
+
+
+def language_in_use() -> str:
+    """Return the language in which words are said here."""
+    here = _IN_THIS_CONTEXT.get()
+    return _VOICE.language if here is None else here.language
+
+
+def _catalog() -> NullTranslations | None:
+    here = _IN_THIS_CONTEXT.get()
+    return _VOICE.catalog if here is None else here.catalog
+
+
 def _(message: str) -> str:
     """Say a message in the language in use; its {placeholders} are filled in afterwards."""
+    catalog = _catalog()
     # Under the empty message a catalog has its own description.
-    return message if _VOICE.catalog is None or not message else _VOICE.catalog.gettext(message)
+    return message if catalog is None or not message else catalog.gettext(message)
 
 
 def ngettext(singular: str, plural: str, count: int) -> str:
     """Say a message in the form that its language has for this count."""
-    if _VOICE.catalog is None:
+    catalog = _catalog()
+    if catalog is None:
         return singular if count == 1 else plural
-    return _VOICE.catalog.ngettext(singular, plural, count)
+    return catalog.ngettext(singular, plural, count)
 
 
 def pgettext(what: str, message: str) -> str:
     """Say a word that depends on what it is said of: a task is not "removed" as a device is."""
-    return message if _VOICE.catalog is None else _VOICE.catalog.pgettext(what, message)
+    catalog = _catalog()
+    return message if catalog is None else catalog.pgettext(what, message)
 
 
 def sentence_template(sentence_id: str) -> str | None:
     """Return the template of one of the daemon's sentences; None for an unknown id."""
-    catalog = _VOICE.catalog or _english_sentences()
+    catalog = _catalog() or _english_sentences()
     template = catalog.pgettext(_SENTENCE_CONTEXT, sentence_id)
     return None if template == sentence_id else template
 

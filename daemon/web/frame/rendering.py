@@ -4,6 +4,7 @@ Never trusts a text: markup is escaped, and control and direction-changing chara
 """
 
 import hashlib
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,17 +13,19 @@ from markupsafe import Markup
 
 from daemon.language import DEFAULT_LANGUAGE
 from daemon.words.terminal_text import escape as visible
-from daemon.words.translation import _, ngettext, pgettext, use_language
+from daemon.words.translation import _, language_in_use, ngettext, pgettext, use_language
 
 WEB_FOLDER: Final = Path(__file__).parents[1]
 STATIC_PATH: Final = "/static"
 _MEDIA: Final = {".css": "text/css", ".js": "text/javascript"}
+COLOURS: Final[ContextVar[str]] = ContextVar("placet_colours", default="")
+"""The colours that a browser asked for, `light` or `dark`; empty for those of its system."""
 
 
 class Renderer:
-    """The templates of all rooms, in one language, and the static files that they name.
+    """The templates of all rooms, and the static files that they name.
 
-    The words are those of the command line's catalogs, whose language is that of the process.
+    The words are those of the command line's catalogs, in the language of the request, else in `language`.
     """
 
     def __init__(self, language: str = DEFAULT_LANGUAGE) -> None:
@@ -42,13 +45,13 @@ class Renderer:
             "_": _,
             "ngettext": ngettext,
             "pgettext": pgettext,
-            "language": language,
             "static": self.static_root,
         }
 
     def render(self, template: str, **values: Any) -> str:
         """Fill a template, named by its room and file."""
-        return self._environment.get_template(template).render(values)
+        around = {"language": language_in_use(), "colours": COLOURS.get()}
+        return self._environment.get_template(template).render(around | values)
 
 
 def _harmless(value: object) -> object:
