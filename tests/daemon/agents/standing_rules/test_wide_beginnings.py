@@ -1,5 +1,7 @@
 """A beginning after which plain words are any command is known, however it is written; others are not."""
 
+from typing import Any
+
 from daemon.agents.standing_rules.argument_pattern import Pattern, wide_arguments
 
 WIDE = (
@@ -160,5 +162,6 @@ def test_a_program_that_runs_others_allows_no_open_argument_beside_it() -> None:
             "args",
             "input",
         ], program
-    for whole in ("make", "sh -c ls", ["bash", "-c", "ls"], "git status", "", [], 1, None, {}):
+    complete: tuple[Any, ...] = ("make", "sh -c ls", ["bash", "-c", "ls"], "git status", "", [], 1, None, {})
+    for whole in complete:
         assert not wide_arguments(Pattern({"command": whole, "topic": "node"}, {"args": "ls "})), whole
