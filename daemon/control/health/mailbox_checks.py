@@ -41,37 +41,36 @@ _ASK_AGAIN = sentence(
 def check_mailboxes(mailboxes: Sequence[MailboxState]) -> Iterator[Check]:
     """Look at each mailbox: whether it can be used, and whether what lies there opens."""
     for mailbox in mailboxes:
+        faults = [*_check_looks(mailbox), *_check_versions(mailbox), *_check_files(mailbox)]
+        text = sentence("mailbox-well", "mailbox {mailbox} is looked into", mailbox=mailbox.name)
         parameters: dict[str, str | int] = {"mailbox": mailbox.name}
-        if mailbox.trouble:
-            trouble = sentence_of_answer(mailbox.trouble, mailbox.trouble_id, mailbox.trouble_params)
-            text = sentence(
-                "mailbox-in-trouble", "mailbox {mailbox}: {seen}", mailbox=mailbox.name, seen=trouble
-            )
-            code, remedy = "mailbox_trouble", _MAILBOX_BACK
-            if mailbox.trouble_id == "relay-full":
-                code, remedy = "mailbox_full", _MAILBOX_FULL
-            elif mailbox.trouble_id in _SECRET_TROUBLES:
-                code, remedy = "mailbox_secret", _MAILBOX_SECRET
-            yield make_check("mailboxes", text, remedy, well=False, code=code, parameters=parameters)
-        elif mailbox.overdue_s:
-            duration = duration_sentence(mailbox.overdue_s * 1000)
-            text = sentence(
-                "mailbox-overdue",
-                "mailbox {mailbox}: no look has ended for {duration}",
-                mailbox=mailbox.name,
-                duration=duration,
-            )
-            parameters["seconds"] = mailbox.overdue_s
-            yield make_check(
-                "mailboxes", text, _MAILBOX_WAIT, well=False, code="mailbox_overdue", parameters=parameters
-            )
-        elif mailbox.newer or mailbox.older:
-            yield from _check_versions(mailbox)
-        elif mailbox.unreadable or mailbox.foreign:
-            yield from _check_files(mailbox)
-        else:
-            text = sentence("mailbox-well", "mailbox {mailbox} is looked into", mailbox=mailbox.name)
-            yield make_check("mailboxes", text, well=True, code="mailbox_well", parameters=parameters)
+        well = make_check("mailboxes", text, well=True, code="mailbox_well", parameters=parameters)
+        yield from faults or [well]
+
+
+def _check_looks(mailbox: MailboxState) -> Iterator[Check]:
+    """Say why a mailbox cannot be looked into, or that no look of it ends."""
+    parameters: dict[str, str | int] = {"mailbox": mailbox.name}
+    if mailbox.trouble:
+        trouble = sentence_of_answer(mailbox.trouble, mailbox.trouble_id, mailbox.trouble_params)
+        text = sentence("mailbox-in-trouble", "mailbox {mailbox}: {seen}", mailbox=mailbox.name, seen=trouble)
+        code, remedy = "mailbox_trouble", _MAILBOX_BACK
+        if mailbox.trouble_id == "relay-full":
+            code, remedy = "mailbox_full", _MAILBOX_FULL
+        elif mailbox.trouble_id in _SECRET_TROUBLES:
+            code, remedy = "mailbox_secret", _MAILBOX_SECRET
+        yield make_check("mailboxes", text, remedy, well=False, code=code, parameters=parameters)
+    elif mailbox.overdue_s:
+        text = sentence(
+            "mailbox-overdue",
+            "mailbox {mailbox}: no look has ended for {duration}",
+            mailbox=mailbox.name,
+            duration=duration_sentence(mailbox.overdue_s * 1000),
+        )
+        parameters["seconds"] = mailbox.overdue_s
+        yield make_check(
+            "mailboxes", text, _MAILBOX_WAIT, well=False, code="mailbox_overdue", parameters=parameters
+        )
 
 
 def _check_versions(mailbox: MailboxState) -> Iterator[Check]:

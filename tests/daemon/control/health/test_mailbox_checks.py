@@ -57,6 +57,15 @@ def test_devices_without_a_version_in_common_are_named_with_what_to_install():
     assert [check.remedy_id for check in checks] == ["install-newer-here", "install-newer-there"]
 
 
+def test_no_fault_of_a_mailbox_hides_another():
+    full = sentence_fields("trouble", full_sentence("/x"))
+    found_last = {"newer": ["phone"], "older": ["desk"], "unreadable": 3, "foreign": 2}
+    of_last_look = ["mailbox_newer", "mailbox_older", "mailbox_unreadable", "mailbox_foreign"]
+    for looks, code in (({}, []), (full, ["mailbox_full"]), ({"overdue_s": 60}, ["mailbox_overdue"])):
+        checks = mailbox_checks.check_mailboxes([mailbox_state(**looks, **found_last)])
+        assert [check.code for check in checks] == [*code, *of_last_look]
+
+
 def test_a_place_without_room_is_told_from_one_that_is_away():
     full = sentence_fields("trouble", full_sentence("/x"))
     (check,) = mailbox_checks.check_mailboxes([mailbox_state(**full)])
