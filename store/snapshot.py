@@ -93,7 +93,10 @@ class Snapshot:
         return self._standing_column("replica")  # type: ignore[return-value]
 
     def stamp_ms_at(self, now_ms: int) -> int:
-        """Return the time in the stamp of a commit at a time of the clock, Unix time in milliseconds."""
+        """Return the time in the stamp of the next commit, if the clock then shows `now_ms`.
+
+        Both are Unix time in milliseconds. The stamp never goes back, even if the clock does.
+        """
         return hlc.tick(self._last_stamp(), now_ms).ms
 
     def _last_stamp(self) -> Stamp:

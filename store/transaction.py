@@ -119,7 +119,7 @@ class Transaction(Snapshot):
         self._unwritten_bytes = 0
         self._drawn: set[EntityId] = set()
         self._writes_as = self.replica
-        self._last = self._last_stamp()
+        self._last = super()._last_stamp()
         self._unsigned: tuple[DecodedCommit, int] | None = None
         self._unsigned_bytes = 0
         self.committed = 0
@@ -141,10 +141,6 @@ class Transaction(Snapshot):
     def now_ms(self) -> int:
         """Return the time by the clock of the device, Unix time in milliseconds."""
         return self._world.now_ms()
-
-    def stamp_ms(self) -> int:
-        """Return the time in the stamp of the next commit: it never goes back, even if the clock does."""
-        return hlc.tick(self._last, self._world.now_ms()).ms
 
     def new_id(self) -> EntityId:
         """Return a new id, of which this transaction then knows that nobody has written it."""
@@ -191,6 +187,9 @@ class Transaction(Snapshot):
         if self._unwritten_bytes > UNWRITTEN_BYTES_MAX:
             self._write_out()
         return received.head
+
+    def _last_stamp(self) -> Stamp:
+        return self._last
 
     def _sign_later(self, received: DecodedCommit, seq: int) -> None:
         """Leave a commit to the signature at the end of its run, which vouches for it."""

@@ -19,7 +19,7 @@ from daemon.agents.standing_rules.rule_record import (
     rules_in_force_on,
     rules_on,
 )
-from daemon.agents.standing_rules.rule_uses import DAY_MS, OF_RULE, stands_at, uses_on_day
+from daemon.agents.standing_rules.rule_uses import DAY_MS, OF_RULE, judged_ms, stands_at, uses_on_day
 from daemon.agents.tools.actions import ACTION_CHARS_MAX
 from daemon.agents.tools.agent_record import DESTROYED, load_any_agent
 from daemon.agents.tools.policy import denies_action
@@ -108,7 +108,7 @@ def make_rule(tx: Transaction, agent: EntityId, request: NewStandingRule, until_
         raise Refused(RefusalCode.CONFLICT, sentence("agent-destroyed", "it was destroyed"))
     pattern = _checked_pattern(request)
     # Stamps further ahead are those of a clock that was wrong once, and end no rule that is made now.
-    now_ms, stamp_ms = tx.now_ms(), tx.stamp_ms()
+    now_ms, stamp_ms = tx.now_ms(), tx.stamp_ms_at(tx.now_ms())
     now_ms = max(now_ms, stamp_ms) if stamp_ms <= now_ms + LEAD_MS_MAX else now_ms
     if not now_ms < until_ms <= now_ms + LIFETIME_MAX_MS:
         raise usage_error(
@@ -222,7 +222,7 @@ def rule_details(snapshot: Snapshot, rule: StandingRule, now_ms: int) -> Standin
     names = NameLookup(snapshot)
     agent = load_any_agent(snapshot, rule.agent)
     revoked, examples = rule.revoked, examples_of(rule.pattern)
-    at_ms = _judged_ms(snapshot, rule, now_ms)
+    at_ms = judged_ms(snapshot, rule, now_ms)
     return StandingRuleDetails(
         rule_id=id_to_text(rule.id),
         agent_id=id_to_text(rule.agent),
@@ -243,13 +243,6 @@ def rule_details(snapshot: Snapshot, rule: StandingRule, now_ms: int) -> Standin
         revoked_on=None if revoked is None else names.device_name(revoked.signer),
         uses=_latest_uses(snapshot, rule, now_ms),
     )
-
-
-def _judged_ms(snapshot: Snapshot, rule: StandingRule, now_ms: int) -> int:
-    """Return the time that counts for a rule: only the device that applies it knows its own stamps."""
-    if rule.home != snapshot.device:
-        return now_ms
-    return rule.judged_ms(now_ms, snapshot.stamp_ms_at(now_ms))
 
 
 def _state_of(snapshot: Snapshot, rule: StandingRule, now_ms: int, at_ms: int) -> str:

@@ -260,7 +260,10 @@ class ToolCallHandler:
         """Return all that the run's calls write. What was done at once is checked again in `tx`."""
         replaced = self._change_sets.replaced_items(tx)
         self._immediate_calls.retract_replaced(replaced)
-        return [*self._change_sets.change_sets(tx.stamp_ms()), *self._immediate_calls.immediate_writes(tx)]
+        return [
+            *self._change_sets.change_sets(tx.stamp_ms_at(tx.now_ms())),
+            *self._immediate_calls.immediate_writes(tx),
+        ]
 
 
 def _subject(tool: str, args: Arguments, snapshot: Snapshot) -> str:

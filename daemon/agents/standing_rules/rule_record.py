@@ -45,15 +45,6 @@ class StandingRule:
         """Report whether it may be used at a time, Unix time in milliseconds."""
         return self.revoked is None and now_ms <= self.until_ms
 
-    def judged_ms(self, now_ms: int, stamp_ms: int) -> int:
-        """Return the time that counts for it, given the clock and the stamp of the next commit.
-
-        The stamp counts too, so that a clock that is set back gives nothing back. A rule that ended before it
-        was stamped was made while the stamps were those of a clock that had been wrong: of these it knows
-        nothing, and the person who made it saw the clock.
-        """
-        return now_ms if self.until_ms < self.made_ms else max(now_ms, stamp_ms)
-
     def meets_need(self, needed: Presence | None) -> bool:
         """Report whether it can replace the verdict of a person, by what verdicts need.
 

@@ -19,7 +19,7 @@ OF_RULE, OF_DAY = "rule_use", "rule_use_of_day"
 
 def use_fields(tx: Transaction, rule: StandingRule) -> dict[str, Value]:
     """Return the fields by which a decision names the rule that made it, and the day that it counts on."""
-    return {"rule": rule.id, "rule_day": _day_id(rule.id, _judged_ms(tx, rule) // DAY_MS)}
+    return {"rule": rule.id, "rule_day": _day_id(rule.id, judged_ms(tx, rule, tx.now_ms()) // DAY_MS)}
 
 
 def uses_on_day(snapshot: Snapshot, rule: EntityId, at_ms: int) -> int:
@@ -29,7 +29,7 @@ def uses_on_day(snapshot: Snapshot, rule: EntityId, at_ms: int) -> int:
 
 def may_use(tx: Transaction, rule: StandingRule) -> bool:
     """Report whether a rule stands now, and has uses left today, as far as this device knows."""
-    at_ms = _judged_ms(tx, rule)
+    at_ms = judged_ms(tx, rule, tx.now_ms())
     return stands_at(tx, rule, at_ms) and uses_on_day(tx, rule.id, at_ms) < rule.uses_a_day
 
 
@@ -38,8 +38,16 @@ def stands_at(snapshot: Snapshot, rule: StandingRule, at_ms: int) -> bool:
     return rule.is_in_force(at_ms) and not _began_again(snapshot, at_ms // DAY_MS)
 
 
-def _judged_ms(tx: Transaction, rule: StandingRule) -> int:
-    return rule.judged_ms(tx.now_ms(), tx.stamp_ms())
+def judged_ms(snapshot: Snapshot, rule: StandingRule, now_ms: int) -> int:
+    """Return the time that counts for a rule at a time of the clock, both Unix time in milliseconds.
+
+    On its home the stamp of the next commit counts too, so that a clock that is set back gives nothing back;
+    no other device knows those stamps. A rule that ended before it was stamped was made while the stamps were
+    those of a clock that had been wrong: of these it knows nothing, and the person who made it saw the clock.
+    """
+    if rule.home != snapshot.device or rule.until_ms < rule.made_ms:
+        return now_ms
+    return max(now_ms, snapshot.stamp_ms_at(now_ms))
 
 
 def _day_id(rule: EntityId, day: int) -> EntityId:

@@ -170,8 +170,8 @@ REMOVED_NEEDS = (
     Removed(
         "uses are counted by the day of the stamp",
         RULE_USES,
-        "return rule.judged_ms(tx.now_ms(), tx.stamp_ms())",
-        "return tx.now_ms()",
+        "return max(now_ms, snapshot.stamp_ms_at(now_ms))",
+        "return now_ms",
         RULE_TESTS,
     ),
     Removed(
