@@ -3,6 +3,7 @@
 Never contains anything that the state does not.
 """
 
+from datetime import date
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
@@ -17,8 +18,11 @@ CLOSED_STATUSES: Final = frozenset({"DONE", "REJECTED"})
 """The statuses of a task that is over."""
 PRIORITY_DEFAULT: Final = "P2"
 """The priority of a task that names none."""
-_WITHOUT_DAY: Final = "~"
-"""A text after that of any day."""
+STATUS_DEFAULT: Final = "OPEN"
+"""The status of a task that names none."""
+WITHOUT_DAY: Final = "~"
+"""What a task without a day is sorted by: a text after that of any day."""
+_DAY_CHARS: Final = 10
 _ROWS_AT_ONCE: Final = 1000
 _TEXT_CHARS_MAX: Final = 32
 """How much of a text is sorted by: a member can sign one of any length."""
@@ -52,7 +56,7 @@ class ListOrder(StrEnum):
 
 
 class ListColumns(NamedTuple):
-    """The columns of a row, named as in the table; both of the last are None of what is no task."""
+    """The columns of a row, named as in the table; the last four are None of what is no task."""
 
     kind: str
     visible: bool
@@ -62,6 +66,8 @@ class ListColumns(NamedTuple):
     made_n: int
     priority: str | None
     due: str | None
+    status: str | None
+    start: str | None
 
 
 def columns_of(row: EntityState, chains: Chains) -> ListColumns:
@@ -69,33 +75,52 @@ def columns_of(row: EntityState, chains: Chains) -> ListColumns:
     made_at = (0, 0) if row.born is None else (row.born.ms, row.born.n)
     visible = is_visible(row, chains)
     disputed = visible and needs_settling(row)
-    return ListColumns(row.kind, visible, _is_over(row), disputed, *made_at, *_sorting_texts(row))
+    return ListColumns(row.kind, visible, _is_over(row), disputed, *made_at, *_task_columns(row))
 
 
 def columns_of_lone_creation(row: LoneCreation) -> ListColumns:
     """Return the same for an entity that only its creation has written: visible, nothing to settle."""
-    return ListColumns(row.kind, True, _is_over(row), False, *row.creation_stamp, *_sorting_texts(row))
+    return ListColumns(row.kind, True, _is_over(row), False, *row.creation_stamp, *_task_columns(row))
 
 
 def fill_columns(db: apsw.Connection) -> None:
-    """Fill the columns to sort by in the rows of a version that did not have them, in one transaction."""
-    # Each pair of values is a place of the index, so this costs nothing if there is no such row.
-    older = "FROM entity WHERE kind = 'task' AND visible IN (0, 1) AND closed IN (0, 1) AND priority IS NULL"
+    """Fill the columns of tasks in the rows of a version that did not have them, in one transaction."""
+    # Each value of `visible` leads to a place of the index, so this costs nothing if there is no such row.
+    older = "FROM entity WHERE kind = 'task' AND visible IN (0, 1) AND status IS NULL"
     with db:
         rows: Any = True
         while rows:
             rows = db.execute(f"SELECT no, state {older} LIMIT {_ROWS_AT_ONCE}").fetchall()
             db.executemany(
-                "UPDATE entity SET priority = ?, due = ? WHERE no = ?",
-                [(*_sorting_texts(load_state(state)), no) for no, state in rows],
+                "UPDATE entity SET priority = ?, due = ?, status = ?, start = ? WHERE no = ?",
+                [(*_task_columns(load_state(state)), no) for no, state in rows],
             )
 
 
-def _sorting_texts(row: EntityState | LoneCreation) -> tuple[str, str] | tuple[None, None]:
-    """Return the priority and the day by which a task is sorted."""
+def _task_columns(
+    row: EntityState | LoneCreation,
+) -> tuple[str, str, str, str] | tuple[None, None, None, None]:
+    """Return the priority and the day by which a task is sorted, its status, and the day it begins on."""
     if row.kind != "task":
-        return None, None
-    return _text(row, "priority") or PRIORITY_DEFAULT, _text(row, "due") or _WITHOUT_DAY
+        return None, None, None, None
+    return (
+        _text(row, "priority") or PRIORITY_DEFAULT,
+        _day(row, "due") or WITHOUT_DAY,
+        _text(row, "status") or STATUS_DEFAULT,
+        _day(row, "start"),
+    )
+
+
+def _day(row: EntityState | LoneCreation, field: str) -> str:
+    """Return the value of a field if it is a day, YYYY-MM-DD; "" for anything else."""
+    value = row.value(field)
+    if not isinstance(value, str) or len(value) != _DAY_CHARS or value[4] != "-" or value[7] != "-":
+        return ""
+    try:
+        date.fromisoformat(value)
+    except ValueError:
+        return ""
+    return value
 
 
 def _text(row: EntityState | LoneCreation, field: str) -> str:

@@ -73,7 +73,8 @@ def asks_that_may_wait(snapshot: Snapshot, now_ms: int, agent: EntityId | None =
         " (SELECT count(*) FROM (SELECT 1 FROM history WHERE history.entity = entity.id LIMIT 2))"
         f" FROM {source} LEFT JOIN item ON item.id = entity.id"
         " WHERE kind = :kind AND visible = 1"
-        " AND (item.id IS NULL OR item.disputed OR status NOT IN (:rejected, :retracted)) ORDER BY entity.id",
+        " AND (item.id IS NULL OR item.disputed OR item.status NOT IN (:rejected, :retracted))"
+        " ORDER BY entity.id",
         {
             "kind": ASK,
             "rejected": DecisionStatus.REJECTED.value,

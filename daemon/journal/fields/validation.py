@@ -13,7 +13,7 @@ from store.fold import list_columns
 from store.sentence import Sentence, sentence
 
 STATUSES: Final = task_fields.STATUSES
-PLAIN_STATUS: Final = "OPEN"
+PLAIN_STATUS: Final = list_columns.STATUS_DEFAULT
 CLOSED: Final = list_columns.CLOSED_STATUSES
 NEEDS_REASON: Final = frozenset({"BLOCKED", "ON HOLD"})
 PRIORITIES: Final = ("P0", "P1", "P2", "P3")

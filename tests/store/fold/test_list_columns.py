@@ -13,6 +13,7 @@ from store.transaction import EntityWrite
 from syncproto.codec import Value
 from syncproto.ids import EntityId
 from tests.simulation.laws import refold_is_the_same
+from tests.support.source_tree import ROOT
 from tests.support.stores import StoreBench, entity_id, write
 
 
@@ -44,10 +45,11 @@ def test_a_closed_task_and_a_time_record_that_ended_are_over(
     assert [name for name, _ in going] == ([] if is_over else [new_id])
 
 
+MIGRATIONS = ROOT / "store" / "migrations"
 TASKS: list[dict[str, Any]] = [
     {"priority": priority, "due": due}
     for priority in ("P1", 7, "P0", "", None, "P3" * 40)
-    for due in ("2026-03-22", None, "", 5, "2026-03-20")
+    for due in ("2026-03-22", None, "", 5, "2026-03-20", "soon", "2026-02-30", "2026-W12-5", "0" * 99)
 ]
 """Tasks in the order of their making: values of any type, since a member can sign them."""
 
@@ -56,9 +58,14 @@ def _text(value: object) -> str:
     return value[:32] if isinstance(value, str) else ""
 
 
+def _day(value: object) -> str:
+    """Return a day of those above; anything else of them is none."""
+    return value if value in {"2026-03-22", "2026-03-20"} and isinstance(value, str) else "none"
+
+
 def _expected(order: ListOrder) -> list[int]:
     def key(number: int) -> tuple[str, str]:
-        priority, due = _text(TASKS[number]["priority"]) or "P2", _text(TASKS[number]["due"]) or "none"
+        priority, due = _text(TASKS[number]["priority"]) or "P2", _day(TASKS[number]["due"])
         return (priority, due) if order is ListOrder.PRIORITY else (due, priority)
 
     numbers = list(range(len(TASKS)))
@@ -67,9 +74,20 @@ def _expected(order: ListOrder) -> list[int]:
     return numbers[::-1] if order is ListOrder.NEWEST else sorted(numbers, key=key)
 
 
+def _undo_migration(file: apsw.Connection) -> None:
+    """Give a file back the columns and indexes of the version before 0210_task_days.sql."""
+    indexes = ("task_by_priority", "task_by_due", "task_by_status", "task_by_start")
+    file.execute("".join(f"DROP INDEX {name};" for name in indexes))
+    file.execute("ALTER TABLE entity DROP COLUMN status; ALTER TABLE entity DROP COLUMN start")
+    before = (MIGRATIONS / "0200_task_order.sql").read_text().split("\n")
+    file.execute("".join(line for line in before if line.startswith("CREATE INDEX")))
+    file.execute("DELETE FROM migration WHERE number >= 210")
+
+
+@pytest.mark.parametrize("version", ["0110", "0200"])
 @pytest.mark.parametrize("order", ListOrder)
 def test_tasks_come_in_their_order_page_by_page_also_from_rows_of_an_older_version(
-    bench: StoreBench, order: ListOrder
+    bench: StoreBench, order: ListOrder, version: str
 ) -> None:
     store = bench.store("a")
     for number, fields in enumerate(TASKS):
@@ -80,7 +98,12 @@ def test_tasks_come_in_their_order_page_by_page_also_from_rows_of_an_older_versi
     store.close()
     path = bench.folder / "a.db"
     with apsw.Connection(str(path)) as file:
-        file.execute("UPDATE entity SET priority = NULL, due = NULL WHERE no % 3 = 0")
+        if version == "0110":
+            file.execute("UPDATE entity SET priority = NULL, due = NULL")
+        else:
+            # That version kept any text as a day.
+            file.execute("UPDATE entity SET due = '2026-99-99' WHERE due = '~' AND no % 3 = 0")
+        _undo_migration(file)
     file.close()
     store = bench.store("a", path)
     with store.read() as snapshot:
