@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _SECTIONS: Final = {
     gettext_noop("Every day"): {
+        "today": CommandEntry("journal.today", "Show what is overdue, due today and due soon."),
         "add": CommandEntry("journal.task", "Add a task."),
         "list": CommandEntry("journal.task", "List the open tasks."),
         "show": CommandEntry("journal.task", "Show a task with all that belongs to it."),

@@ -11,7 +11,9 @@ from msgspec.structs import replace
 from daemon.dates import durations, grammar
 from daemon.dates.captured_line import CapturedLine, read_line
 from daemon.journal.tasks import NewTask, TaskEdit
+from daemon.refusal import usage_error
 from daemon.task_fields import TASK_FIELDS, FieldType
+from store.sentence import sentence
 
 
 class HumanInput:
@@ -38,6 +40,16 @@ class HumanInput:
         """Read a day on which something is due; None clears. Raises Refused."""
         day = grammar.parse_due_day(words, self.today(), self._language())
         return None if day is None else day.isoformat()
+
+    def day(self, words: str) -> date:
+        """Read the day that a list is of, today for no words. Raises Refused, also if they mean no day."""
+        day = self.due_day(words) if words else self.today().isoformat()
+        if day is None:
+            raise usage_error(
+                sentence("no-day", "{words!r} is no day", words=words[:80]),
+                sentence("name-a-day", "name a day, such as tomorrow or 2026-12-24"),
+            )
+        return date.fromisoformat(day)
 
     def moment(self, words: str, prefer: grammar.TimeDirection = "past") -> datetime:
         """Read a point in time, in UTC. Raises Refused."""

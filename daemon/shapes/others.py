@@ -70,6 +70,34 @@ class KeptJson(TypedDict, total=False):
     left_out: int
 
 
+class DayLineJson(TypedDict, total=False):
+    id: str
+    title: str
+    status: str
+    priority: str
+    due: str | None
+    estimate_minutes: int | None
+    labels: list[str]
+    label_colors: dict[str, str]
+    category: str | None
+    checklist_progress: ProgressJson
+    removed: bool
+    waiting: int
+
+
+class DayGroupJson(TypedDict, total=False):
+    name: str
+    day: str | None
+    count: int
+    tasks: list[DayLineJson]
+
+
+class DayJson(TypedDict, total=False):
+    day: str
+    groups: list[DayGroupJson]
+    begin_later: int
+
+
 class StartedJson(TypedDict, total=False):
     id: str
     task_id: str | None

@@ -10,6 +10,7 @@ from typing import Final
 from daemon.words.translation import gettext_noop
 
 DAY: Final = {
+    "today": "",
     "add": "",
     "list": "",
     "note": "",
@@ -17,13 +18,13 @@ DAY: Final = {
     "review": "",
     "undo": "",
     "done": "",
-    "log": "",
     "pair": "",
     "web": "",
 }
 """The ten commands of a day, for the program's own help; a verb has its summary here, to import nothing."""
 
 EXAMPLES: Final = {
+    "today": "",
     "add": "Call Ana --due friday",
     "list": "--label work",
     "show": "passport",

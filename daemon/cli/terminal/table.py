@@ -35,23 +35,33 @@ class Column(NamedTuple):
 
 def table_lines(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], display: Display) -> Iterator[str]:
     """Draw rows under headings; a column that is empty in every row is left out."""
-    indices = [index for index in range(len(columns)) if any(row[index].text for row in rows)]
-    if not indices:
-        return
-    widths = _widths(
-        [columns[index] for index in indices], [[row[index] for index in indices] for row in rows], display
-    )
-    headings = [Cell(_(columns[index].heading), ("dim",)) for index in indices]
-    for row in (headings, *([row[index] for index in indices] for row in rows)):
-        yield _line(row, widths, display)
+    headings = [Cell(_(column.heading), ("dim",)) for column in columns]
+    filled = _filled_columns(rows)
+    if filled:
+        yield from _align_rows(columns, [headings, *rows], filled, display)
+
+
+def row_lines(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], display: Display) -> Iterator[str]:
+    """Draw rows without headings, a line each; a column that is empty in every row is left out."""
+    return _align_rows(columns, rows, _filled_columns(rows), display)
+
+
+def _filled_columns(rows: Sequence[Sequence[Cell]]) -> list[int]:
+    count = len(rows[0]) if rows else 0
+    return [index for index in range(count) if any(row[index].text for row in rows)]
+
+
+def _align_rows(
+    columns: Sequence[Column], rows: Sequence[Sequence[Cell]], indices: Sequence[int], display: Display
+) -> Iterator[str]:
+    drawn = [[row[index] for index in indices] for row in rows]
+    widths = _widths([columns[index] for index in indices], drawn, display)
+    return (_line(row, widths, display) for row in drawn)
 
 
 def _widths(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], display: Display) -> list[int]:
     needs = [
-        min(
-            max(display_width(_(column.heading)), *(display_width(row[index].text) for row in rows)),
-            column.width_max,
-        )
+        min(max(display_width(row[index].text) for row in rows), column.width_max)
         for index, column in enumerate(columns)
     ]
     over = sum(needs) + len(_GAP) * (len(needs) - 1) - display.width

@@ -25,7 +25,7 @@ from daemon.words.translation import _, gettext_noop, ngettext, pgettext
 from daemon.words.values import field_words, status_word, with_colon
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from daemon.cli.terminal.display import Display
     from daemon.shapes.answers import (
@@ -49,7 +49,7 @@ _COMMANDS_BY_PART: Final = {
 """Which command shows all of a part of a task; the log has everything else."""
 _OTHER_COMMAND: Final = "placet log {task}"
 _NO_DATE: Final = "9999"
-_COLUMNS: Final = (
+LINE_COLUMNS: Final = (
     Column(gettext_noop("ID")),
     Column(gettext_noop("P")),
     Column(gettext_noop("STATUS")),
@@ -92,11 +92,12 @@ def task_row(task: TaskJson) -> Iterator[Sequence[object]]:
 def task_list(tasks: Sequence[TaskJson], display: Display) -> Iterator[str]:
     """Draw the table of tasks."""
     ids = short_ids_of(tasks)
-    rows = [_cells(task, ids, display) for task in in_order(tasks)]
-    return table_lines(_COLUMNS, rows, display) if rows else iter(())
+    rows = [line_cells(task, ids, display) for task in in_order(tasks)]
+    return table_lines(LINE_COLUMNS, rows, display) if rows else iter(())
 
 
-def _cells(task: TaskJson, ids: dict[str, str], display: Display) -> list[Cell]:
+def line_cells(task: Mapping[str, Any], ids: dict[str, str], display: Display) -> list[Cell]:
+    """Return the cells of `LINE_COLUMNS` for a task."""
     status, priority = str(task.get("status") or ""), str(task.get("priority") or "")
     labels = " ".join(f"#{escape(label)}" for label in task.get("labels") or ())
     return [
@@ -110,7 +111,7 @@ def _cells(task: TaskJson, ids: dict[str, str], display: Display) -> list[Cell]:
     ]
 
 
-def progress(task: TaskJson) -> str:
+def progress(task: Mapping[str, Any]) -> str:
     """Say how much of the checklists is done: "2/5"; nothing if there are none."""
     checklist_progress: Any = task.get("checklist_progress")
     if isinstance(checklist_progress, dict):

@@ -1,0 +1,99 @@
+"""A day: what is overdue, what is due on it and in the week behind it, and what is in progress without a day.
+
+Never reads more tasks than it shows: what it only counts, an index counts.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import date, timedelta
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta, Struct, structs
+
+from daemon.journal.views.part_bounds import PartBounds
+from daemon.journal.views.task_lines import TaskLine, task_lines_of
+from store.queries.task_ranges import TaskRange, count_beginning_after, count_tasks, first_task_states
+from store.snapshot import Snapshot
+
+DAYS_AHEAD: Final = 7
+IN_PROGRESS: Final = "IN PROGRESS"
+_LINES: Final = "lines"
+_LINES_BYTES_MAX: Final = 4 << 20
+
+GroupName = Literal["overdue", "today", "tomorrow", "day", "in_progress"]
+
+
+class DayLine(TaskLine, frozen=True, kw_only=True):
+    """A task as a day shows it. `waiting` counts the proposals on it that wait for a person."""
+
+    waiting: int = 0
+
+
+class DayGroup(Struct, frozen=True):
+    """Tasks of a day: how many there are, and the first of them, by their day, priority and age.
+
+    `overdue` is what was due before the day, `today` and `tomorrow` what is due on it and the next, `day`
+    what is due on one of the days behind them, and `in_progress` what is so and due on no day. `day` is null
+    for the first and the last.
+    """
+
+    name: GroupName
+    day: Annotated[str | None, Meta(description="YYYY-MM-DD.")]
+    count: int
+    tasks: list[DayLine]
+
+
+class Day(Struct, frozen=True):
+    """What a day shows of the open tasks; each of them is in one group at most, and a group may be empty.
+
+    A task whose start lies behind the day is in no group. `begin_later` counts all of those.
+    """
+
+    day: Annotated[str, Meta(description="YYYY-MM-DD.")]
+    groups: list[DayGroup]
+    begin_later: int
+
+
+def read_day(snapshot: Snapshot, day: date, *, limit: int, waiting: Mapping[str, int]) -> Day:
+    """Return what a day shows, `limit` tasks of each group at most.
+
+    `waiting` counts the waiting proposals by the ids of their tasks. Of lines that are too long for one
+    answer it shows the first.
+    """
+    shown_day = day.isoformat()
+    bounds = PartBounds({_LINES: _LINES_BYTES_MAX})
+    groups = []
+    for name, group_day, wanted in _ranges(day):
+        count = count_tasks(snapshot, wanted)
+        states = first_task_states(snapshot, wanted, limit) if count else []
+        groups.append((DayGroup(name, group_day, count, []), states))
+    # What belongs to the lines is read at once.
+    lines = iter(
+        task_lines_of(snapshot, [state for _group, states in groups for state in states], removed=False)
+    )
+    return Day(
+        shown_day,
+        [
+            structs.replace(
+                group,
+                tasks=bounds.first(_LINES, [_day_line(next(lines), waiting) for _state in states]),
+            )
+            for group, states in groups
+        ],
+        count_beginning_after(snapshot, shown_day),
+    )
+
+
+def _ranges(day: date) -> Iterator[tuple[GroupName, str | None, TaskRange]]:
+    """Yield the groups of a day, each with its own day and its tasks."""
+    begun = TaskRange(begun_by=day.isoformat())
+    yield "overdue", None, begun._replace(due_before=day.isoformat())
+    # The calendar ends, and a day that is asked for may be its last.
+    for ahead in range(min(DAYS_AHEAD, (date.max - day).days) + 1):
+        own = (day + timedelta(ahead)).isoformat()
+        name: GroupName = "today" if ahead == 0 else "tomorrow" if ahead == 1 else "day"
+        yield name, own, begun._replace(due_from=own, due_before=f"{own}~")
+    yield "in_progress", None, begun._replace(status=IN_PROGRESS).without_day()
+
+
+def _day_line(line: TaskLine, waiting: Mapping[str, int]) -> DayLine:
+    return DayLine(**structs.asdict(line), waiting=waiting.get(line.id, 0))
