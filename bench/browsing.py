@@ -20,6 +20,7 @@ from bench.page import DaemonConnection
 from bench.table import Absent, Figure
 from tests.support.browser import Tab, browser, sign_in_address
 from tests.support.devices import Device, free_port, pair
+from tests.support.needs import CHROMIUM
 from tests.support.patience import wait_until
 
 TASKS, LOADS = 10_000, 9
@@ -43,9 +44,9 @@ _LOADED = "() => { const [page] = performance.getEntriesByType('navigation'); re
 
 def figures() -> list[Figure | Absent]:
     """Measure verdicts on pages of two devices, then the large pages of one."""
-    if not shutil.which("chromium"):
+    if not shutil.which(CHROMIUM):
         return [Absent("the page in a browser", "chromium is not installed")]
-    with tempfile.TemporaryDirectory() as folder, browser() as chromium:
+    with tempfile.TemporaryDirectory() as folder, browser(CHROMIUM) as chromium:
         return [
             *_verdict_figures(Path(folder) / "verdicts", chromium),
             *_load_figures(Path(folder), chromium),

@@ -17,6 +17,7 @@ from playwright.sync_api import Browser
 from tests.support.browser import WEB, Tab, browser, sign_in_address
 from tests.support.control_requests import control
 from tests.support.devices import Device, free_port, pair
+from tests.support.needs import CHROMIUM
 from tests.support.patience import LIMIT_S, wait_until
 from tests.support.source_tree import ROOT
 
@@ -142,7 +143,7 @@ def main() -> int:
     if not subprocess.run(["fc-list", f":charset={_STAR}"], check=True, capture_output=True).stdout:
         raise SystemExit("No font has the star of the card: install fonts-noto-color-emoji.")
     FOLDER.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, browser() as chromium:
+    with tempfile.TemporaryDirectory() as folder, browser(CHROMIUM) as chromium:
         devices = [
             Device(name, Path(folder) / name, WEB | {"PLACET_WEB_PORT": str(free_port())})
             for name in ("laptop", "phone")

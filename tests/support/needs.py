@@ -26,6 +26,7 @@ from tests.support.systemd import systemd_fault
 
 SEARCH_PATH = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
 TAPS = "/dev/net/tun"
+CHROMIUM = "chromium"
 NOT_RUN = "not_run_for_want_of"
 FILES_SHOWN = 6
 
@@ -97,6 +98,19 @@ def _program(name: str, package: str = "") -> Need:
     return Need(name, f"the program {name} (Debian's package {package or name})", fault)
 
 
+def chromium_path() -> str | None:
+    """Return Chromium's build without windows if it is there, else the whole browser.
+
+    A page costs a third of the processor's time in it. `TESTS_CHROMIUM` names another program.
+    """
+    programs = [os.environ.get("TESTS_CHROMIUM", ""), "chromium-headless-shell", CHROMIUM]
+    return next(filter(None, map(shutil.which, filter(None, programs))), None)
+
+
+def _no_chromium() -> str:
+    return "" if chromium_path() else "neither is installed"
+
+
 def _no_nats() -> str:
     if find_spec("nats") is None:
         return "nats-py is not installed"
@@ -114,6 +128,11 @@ _ALL = (
     _program("task", "taskwarrior"),
     _program("man", "man-db"),
     _program("syncthing"),
+    Need(
+        CHROMIUM,
+        "the program chromium-headless-shell or chromium (Debian's packages of those names)",
+        _no_chromium,
+    ),
     Need("nats-server", "the program nats-server (Debian's package of that name) and nats-py", _no_nats),
 )
 NEEDS = {need.name: need for need in _ALL}
