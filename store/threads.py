@@ -7,20 +7,46 @@ import asyncio
 import contextvars
 import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TypeVar
 
 from store.file.errors import DamagedDatabase
 from store.file.lease import ReplicaDoubt
 from store.snapshot import Snapshot
 from store.store import Store
-from store.transaction import Transaction
+from store.transaction import CommitSpan, Transaction
 from syncproto.commit import DecodedCommit, SignedCommit, decode_page
 
 READER_THREADS = 2
 
 T = TypeVar("T")
+
+_noted_writes: contextvars.ContextVar[list[CommitSpan] | None] = contextvars.ContextVar(
+    "noted_writes", default=None
+)
+
+
+@contextmanager
+def note_writes() -> Iterator[list[CommitSpan]]:
+    """Note what is written by a person in this context: the list grows with each write that is durable."""
+    spans: list[CommitSpan] = []
+    token = _noted_writes.set(spans)
+    try:
+        yield spans
+    finally:
+        _noted_writes.reset(token)
+
+
+def _noting(use: Callable[[Transaction], T], spans: list[CommitSpan]) -> Callable[[Transaction], T]:
+    def use_and_note(tx: Transaction) -> T:
+        result = use(tx)
+        if tx.written is not None:
+            spans.append(tx.written)
+        return result
+
+    return use_and_note
 
 
 class StoreThreads:
@@ -68,9 +94,15 @@ class StoreThreads:
         """
         durable: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         # What is true of one request, such as the language of its words, is true on the thread as well.
-        self._writer.submit(contextvars.copy_context().run, self._in_transaction, use, durable)
+        run = contextvars.copy_context().run
+        spans, noted = list[CommitSpan](), _noted_writes.get()
+        writes = use if noted is None else _noting(use, spans)
+        self._writer.submit(run, self._in_transaction, writes, durable)
         try:
-            return await durable
+            result = await durable
+            if noted is not None:
+                noted += spans
+            return result
         finally:
             # An exception refers to this frame, and the frame to it: break the cycle here.
             del durable

@@ -54,6 +54,13 @@ class EntityWrite:
     origin: dict[str, Any] | None = None
 
 
+class CommitSpan(NamedTuple):
+    """Some commits of one chain: those from the counter `first` on up to `last`."""
+
+    first: int
+    last: Head
+
+
 class AcceptedPage(NamedTuple):
     """The result of a page: how many commits were new, their heads, and whether a replica turned out forked.
 
@@ -123,6 +130,8 @@ class Transaction(Snapshot):
         self._unsigned: tuple[DecodedCommit, int] | None = None
         self._unsigned_bytes = 0
         self.committed = 0
+        self.written: CommitSpan | None = None
+        """The first and the last commit that a person made in this transaction, None if there is none."""
         self.own_replica_ahead = False
 
     def remember(self, kind: str, value: object) -> None:
@@ -182,6 +191,9 @@ class Transaction(Snapshot):
         self._sign_later(received, seq)
         self._folding.add_commit(received, seq)
         self._drawn.difference_update(write.entity for write in writes)
+        if by is AuthorKind.USER:
+            first = commit.counter if self.written is None else self.written.first
+            self.written = CommitSpan(first, received.head)
         self._settle(stamp)
         self._unwritten_bytes += len(received.signed.body)
         if self._unwritten_bytes > UNWRITTEN_BYTES_MAX:

@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -20,6 +20,7 @@ from daemon.control import list_answers
 from daemon.control.list_answers import EncodedList
 from daemon.control.request_metrics import RequestMeter
 from daemon.control.route import (
+    CHANGE_HEADER,
     IDEMPOTENCY_HEADER,
     IDEMPOTENCY_KEY_PATTERN,
     AsyncHandler,
@@ -30,12 +31,13 @@ from daemon.control.route import (
     WriteHandler,
 )
 from daemon.disk import READING_STILL_WORKS, DiskFloor
+from daemon.journal.references.change_names import span_names
 from daemon.refusal import RefusalCode, Refused, usage_error
 from store.local import idempotency
 from store.local.idempotency import StoredResponse
 from store.sentence import sentence
 from store.snapshot import Snapshot
-from store.threads import StoreThreads
+from store.threads import StoreThreads, note_writes
 from store.transaction import Transaction
 
 S = TypeVar("S", bound=Struct)
@@ -44,6 +46,14 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _BODY_UNREADABLE = sentence("body-unreadable", "the request's body cannot be read")
 _PLACE_CHARS_MAX = 100
 _KEY = re.compile(IDEMPOTENCY_KEY_PATTERN)
+
+
+class Answer(NamedTuple):
+    """A status and a body, and the name of the change that the request made, empty if it made none."""
+
+    status: int
+    body: bytes
+    change: str = ""
 
 
 class KeyedRequest:
@@ -68,8 +78,8 @@ class KeyedRequest:
         """The key, by which requests of one kind wait for each other."""
         return self._key
 
-    def stored_response(self, snapshot: Snapshot) -> tuple[int, bytes] | None:
-        """Return the stored status and body. Raises Refused if the key was used for another request."""
+    def stored_response(self, snapshot: Snapshot) -> Answer | None:
+        """Return the stored answer. Raises Refused if the key was used for another request."""
         stored = idempotency.find_response(snapshot, self._key)
         if stored is None:
             return None
@@ -83,11 +93,11 @@ class KeyedRequest:
                 ),
                 sentence("use-new-key", "use a new key"),
             )
-        return stored.status, stored.body
+        return Answer(stored.status, stored.body, stored.change)
 
-    def store_response(self, transaction: Transaction, status: int, body: bytes) -> None:
+    def store_response(self, transaction: Transaction, answer: Answer) -> None:
         """Store the answer for a retry."""
-        idempotency.store_response(transaction, self._key, StoredResponse(self._request, status, body))
+        idempotency.store_response(transaction, self._key, StoredResponse(self._request, *answer))
 
 
 class Dispatcher:
@@ -126,10 +136,12 @@ class Dispatcher:
                     return web.Response(
                         status=route.status, body=body, headers=headers, content_type="application/json"
                     )
-                status, body = await self._answer(
-                    route, call, _keyed_request(request, raw, route) if writes else None
-                )
-            return web.Response(status=status, body=body, content_type="application/json")
+                keyed = _keyed_request(request, raw, route) if writes else None
+                answer = await self._answer(route, call, keyed)
+            headers = {CHANGE_HEADER: answer.change} if answer.change else {}
+            return web.Response(
+                status=answer.status, body=answer.body, headers=headers, content_type="application/json"
+            )
 
         return handle
 
@@ -144,9 +156,7 @@ class Dispatcher:
         assert isinstance(handler, AsyncHandler)
         return list_answers.encode_list(_as_list(await handler.run(call)), first)
 
-    async def _answer(
-        self, route: Route, call: Call[Struct, Struct], keyed: KeyedRequest | None
-    ) -> tuple[int, bytes]:
+    async def _answer(self, route: Route, call: Call[Struct, Struct], keyed: KeyedRequest | None) -> Answer:
         handler = route.handler
         if isinstance(handler, ReadHandler):
             reads = handler.run
@@ -163,19 +173,28 @@ class Dispatcher:
         run: Callable[[Call[Struct, Struct]], Awaitable[object]],
         call: Call[Struct, Struct],
         keyed: KeyedRequest | None,
-    ) -> tuple[int, bytes]:
+    ) -> Answer:
         """Run a handler that opens its own transactions; requests with the same key wait for each other."""
         if keyed is None:
-            return _encode_answer(route, await run(call))
+            return await self._run_noted(route, run, call)
         async with self._turns.setdefault(keyed.key, asyncio.Lock()):
             # Read in turn: a retry that arrives while the first request runs waits for it and gets its
             # answer.
             stored = await self._store.read(keyed.stored_response)
             if stored is not None:
                 return stored
-            status, body = _encode_answer(route, await run(call))
-            await self._store.write(lambda tx: keyed.store_response(tx, status, body))
-            return status, body
+            answer = await self._run_noted(route, run, call)
+            await self._store.write(lambda tx: keyed.store_response(tx, answer))
+            return answer
+
+    @staticmethod
+    async def _run_noted(
+        route: Route, run: Callable[[Call[Struct, Struct]], Awaitable[object]], call: Call[Struct, Struct]
+    ) -> Answer:
+        """Run such a handler, and name all that it wrote."""
+        with note_writes() as spans:
+            answer = _encode_answer(route, await run(call))
+        return answer._replace(change=span_names(spans))
 
     def _require_room(self) -> None:
         shortfall = self._floor.shortfall()
@@ -189,14 +208,16 @@ def _run_in_transaction(
     tx: Transaction,
     call: Call[Struct, Struct],
     keyed: KeyedRequest | None,
-) -> tuple[int, bytes]:
+) -> Answer:
     """Run a use case and store its answer in the same transaction: a crash leaves both or neither."""
     stored = keyed.stored_response(tx) if keyed else None
     if stored is not None:
         return stored
     answer = _encode_answer(route, run(tx, call))
+    if tx.written is not None:
+        answer = answer._replace(change=span_names([tx.written]))
     if keyed:
-        keyed.store_response(tx, *answer)
+        keyed.store_response(tx, answer)
     return answer
 
 
@@ -205,8 +226,8 @@ def _as_list(answer: object) -> list[object]:
     return answer
 
 
-def _encode_answer(route: Route, answer: object) -> tuple[int, bytes]:
-    return route.status, msgspec.json.encode(answer)
+def _encode_answer(route: Route, answer: object) -> Answer:
+    return Answer(route.status, msgspec.json.encode(answer))
 
 
 def _keyed_request(request: web.Request, raw: bytes, route: Route) -> KeyedRequest | None:

@@ -14,6 +14,7 @@ from msgspec import Struct
 from daemon.control.error_body import Envelope
 from daemon.control.list_answers import FIRST, LEFT_OUT_HEADER
 from daemon.control.route import (
+    CHANGE_HEADER,
     IDEMPOTENCY_HEADER,
     IDEMPOTENCY_KEY_PATTERN,
     Nothing,
@@ -42,6 +43,12 @@ _LEFT_OUT = {
     LEFT_OUT_HEADER: {
         "description": "How many elements follow that the answer has no room for; without it, none do.",
         "schema": {"type": "integer", "minimum": 1},
+    }
+}
+_CHANGE = {
+    CHANGE_HEADER: {
+        "description": "What the request changed, as POST /v1/undo takes it; absent if it wrote nothing.",
+        "schema": {"type": "string"},
     }
 }
 
@@ -89,7 +96,7 @@ def _operation(route: Route, schema: type_json, components: type_json) -> type_j
             str(int(route.status)): _content(
                 HTTPStatus(route.status).phrase, _answer_schema(route, schema), _media(route)
             )
-            | ({"headers": _LEFT_OUT} if route.lists else {}),
+            | _headers(route),
             "default": _content("Refused", schema[repr(Envelope)], "application/json"),
         },
     }
@@ -102,6 +109,13 @@ def _operation(route: Route, schema: type_json, components: type_json) -> type_j
         content = {route.handler.request_media: {"schema": {"type": "string"}}}
         operation["requestBody"] = {"required": True, "content": content}
     return operation
+
+
+def _headers(route: Route) -> type_json:
+    if route.lists:
+        return {"headers": _LEFT_OUT}
+    names_change = route.is_mutation and not isinstance(route.handler, StreamHandler)
+    return {"headers": _CHANGE} if names_change else {}
 
 
 def _operation_id(route: Route) -> str:
