@@ -37,6 +37,7 @@ from daemon.control.route import Route
 from daemon.control.routes import asks as ask_routes
 from daemon.control.routes import standing_rules as standing_rule_routes
 from daemon.control.routes import today as today_routes
+from daemon.control.routes import undo as undo_routes
 from daemon.control.routes.agents import AgentRoutes
 from daemon.control.routes.browsers import BrowserRoutes
 from daemon.control.routes.checks import CheckRoutes
@@ -353,6 +354,7 @@ class Daemon:
                 reason_min=self._settings.sovereignty.reason_min,
                 open_per_day=self._settings.proposals.open_per_day,
             ).routes(),
+            *undo_routes.routes(self._settings.sovereignty.reason_min),
             *BrowserRoutes(self._access, now_ms).routes(),
             *PeerRoutes(self._peers).routes(),
             *MailboxRoutes(

@@ -5,7 +5,7 @@ Never shows an agent's bookkeeping unless it is asked for by id.
 
 import re
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from daemon.journal.fields.imported_provenance import says_something
@@ -18,10 +18,11 @@ from daemon.journal.fields.schema import (
     is_logged_kind,
     is_secret_field,
 )
-from daemon.journal.fields.validation import REASON_CHARS_MAX
 from daemon.journal.references import entities
+from daemon.journal.references.change_names import commit_name
 from daemon.journal.references.names import short_text
-from daemon.journal.views.agent_argument import NO_ARGUMENT, Argument, argument_of
+from daemon.journal.references.undo_marks import UNDO, mark_of, undone_in
+from daemon.journal.views.change_cause import NO_CAUSE, read_cause
 from daemon.journal.views.lookup import NameLookup
 from daemon.journal.views.structures import Change, Event, Touched
 from daemon.refusal import RefusalCode, Refused, not_found_refusal, one_of, usage_error
@@ -32,14 +33,13 @@ from store.fold.entity_state import DELETED, with_provenance
 from store.queries import field_changes
 from store.queries.decisions import decision_ids_of_task
 from store.queries.field_changes import FieldChange
-from store.sentence import Sentence, sentence, sentence_fields
+from store.sentence import sentence, sentence_fields
 from store.snapshot import Snapshot
 from syncproto.commit import DecodedCommit, Operation
 from syncproto.ids import EntityId, ReplicaId, id_to_text
 
 LIMIT_MAX = 500
 TITLE_SHOWN_CHARS = 80
-_REASONS_SHOWN = 8
 
 _TASKS = frozenset({"from_id", "to_id", "task_id"})
 
@@ -319,17 +319,6 @@ def present_changes(
     return [words.change(change) for change in changes]
 
 
-class _Cause(NamedTuple):
-    """Which agent proposed a change, why it was made, and how the agent argued over a person's tick."""
-
-    agent: str | None
-    words: Sentence | None
-    argument: Argument
-
-
-_NO_CAUSE = _Cause(None, None, NO_ARGUMENT)
-
-
 class _Words:
     """Turns changes into what is shown; looks each thing up once."""
 
@@ -338,16 +327,21 @@ class _Words:
         self._now_ms = now_ms
         self._names = NameLookup(snapshot)
         self._title = cache(self._read_title)
-        self._why = cache(self._read_why)
+        self._why = cache(partial(read_cause, snapshot, self._names))
+        self._is_undone = cache(lambda head: mark_of(snapshot, head) is not None)
+        self._undoes = cache(self._read_undoes)
 
     def change(self, change: FieldChange) -> Change:
         """Show one change."""
         source = change.source
         device = self._names.device_of_replica(source.head.replica)
         secret = is_secret_field(change.kind, change.field)
-        agent, reason, argument = _NO_CAUSE if source.effect is None else self._why(source.effect)
+        agent, reason, argument = NO_CAUSE if source.effect is None else self._why(source.effect)
         if agent is None and change.agent is not None:
             agent = id_to_text(change.agent)
+        undoes = self._undoes(change.seq)
+        if reason is None and undoes is not None:
+            reason = sentence("undo-of-change", "undo of {change}", change=undoes)
         return Change(
             seq=change.seq,
             at=stamp_utc(written_ms(source), self._now_ms),
@@ -369,7 +363,18 @@ class _Words:
             left_out=change.left_out,
             is_about_ask=self._ask_of(change.entity, change.kind) is not None,
             as_proposed=as_proposed(source),
+            change=commit_name(source.head),
+            undone=self._is_undone(source.head),
+            undoes=undoes,
         )
+
+    def _read_undoes(self, seq: int) -> str | None:
+        """Return the name of the change that the commit at a position undid, None if it is no undo."""
+        # Most commits are none, and looking for the word costs a tenth of decoding them.
+        if not seq or UNDO.encode() not in self._snapshot.log.body_at(seq)[1]:
+            return None
+        heads = undone_in(self._snapshot.log.commit_at(seq).commit)
+        return commit_name(heads[0]) if heads else None
 
     def _ask_of(self, entity: EntityId, kind: str) -> Entity | None:
         """Return the ask that a decision or a use is about; None if it is about none."""
@@ -467,33 +472,3 @@ class _Words:
         """Return the question that an item answers, and its answer; "" of any other proposal."""
         chosen = self._names.chosen_answer(item)
         return "" if chosen is None else f"{chosen.question} {chosen.answer}"
-
-    def _read_why(self, effect: EntityId) -> _Cause:
-        """Report which agent proposed a change, in which words, and how the person answered.
-
-        The agent's words stand in quotation marks that they cannot end, so that none pass for the person's.
-        """
-        item = self._snapshot.item(effect)
-        if item is None:
-            return _NO_CAUSE
-        proposed = item.occurrences[0]
-        reasons = [
-            short_text(decision.reason, REASON_CHARS_MAX) for decision in item.decisions if decision.reason
-        ][-_REASONS_SHOWN:]
-        cause = sentence("proposed-by-agent", "proposed by an agent")
-        if proposed.rationale:
-            quoted = '"{}"'.format(short_text(proposed.rationale, REASON_CHARS_MAX).replace('"', "'"))
-            cause = sentence("proposed-by-agent-because", "proposed by an agent: {words}", words=quoted)
-        chosen = self._names.chosen_answer(effect)
-        if chosen is not None:
-            cause = sentence(
-                "answer-to-agent",
-                'the answer "{answer}" to the question of an agent "{question}"',
-                question=chosen.question.replace('"', "'"),
-                answer=chosen.answer.replace('"', "'"),
-            )
-        if reasons:
-            cause = sentence(
-                "proposed-and-answered", "{cause}; {reasons}", cause=cause, reasons="; ".join(reasons)
-            )
-        return _Cause(id_to_text(proposed.agent), cause, argument_of(self._snapshot, item))

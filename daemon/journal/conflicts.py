@@ -98,7 +98,7 @@ class Kept(Struct, frozen=True, kw_only=True):
 def keep_version(tx: Transaction, wanted: Keep) -> Kept:
     """Write the chosen value over all of a field's."""
     entity = _find_entity(tx, wanted.entity)
-    _require_in_sight(_ancestors(tx, entity))
+    _require_in_sight(ancestors(tx, entity))
     if wanted.base is not None and clock_json(entity.clock) != dict(wanted.base):
         raise Refused(
             RefusalCode.STALE,
@@ -121,7 +121,7 @@ def keep_version(tx: Transaction, wanted: Keep) -> Kept:
             sentence("keep-another", "keep another one"),
         )
     keeps = field != DELETED or value is not True
-    above = [EntityWrite(ancestor.id, ancestor.kind, {}) for ancestor in _ancestors(tx, entity) if keeps]
+    above = [EntityWrite(ancestor.id, ancestor.kind, {}) for ancestor in ancestors(tx, entity) if keeps]
     tx.commit([EntityWrite(entity.id, entity.kind, {field: value}), *above])
     now = tx.entity(entity.id)
     assert now is not None
@@ -153,21 +153,21 @@ def _disputed_entities(snapshot: Snapshot) -> Iterator[tuple[Entity, Entity | No
     Kinds of a newer version come last: what a person wrote there must not go unseen either.
     """
     for entity in (disputed for kind in _kinds(snapshot) for disputed in snapshot.disputed_entities(kind)):
-        above = [entity, *_ancestors(snapshot, entity)]
+        above = [entity, *ancestors(snapshot, entity)]
         if all(ancestor.visible for ancestor in above):
             yield entity, next((ancestor for ancestor in above if ancestor.kind == "task"), None)
 
 
-def _ancestors(snapshot: Snapshot, entity: Entity) -> list[Entity]:
+def ancestors(snapshot: Snapshot, entity: Entity) -> list[Entity]:
     """Return what an entity belongs to, step by step; it stops if an end is missing."""
-    ancestors: list[Entity] = []
+    above: list[Entity] = []
     current: Entity | None = entity
-    while current is not None and current.kind != "task" and len(ancestors) < _DEPTH_MAX:
+    while current is not None and current.kind != "task" and len(above) < _DEPTH_MAX:
         targets = [value for field in _UP if isinstance(value := current.value(field), bytes)]
         current = snapshot.entity(EntityId(targets[0])) if targets else None
         if current is not None:
-            ancestors.append(current)
-    return ancestors
+            above.append(current)
+    return above
 
 
 def _require_in_sight(above: Iterable[Entity]) -> None:
@@ -179,7 +179,7 @@ def _require_in_sight(above: Iterable[Entity]) -> None:
 
 def _top(snapshot: Snapshot, entity: Entity) -> Entity | None:
     return next(
-        (ancestor for ancestor in [entity, *_ancestors(snapshot, entity)] if ancestor.kind == "task"),
+        (ancestor for ancestor in [entity, *ancestors(snapshot, entity)] if ancestor.kind == "task"),
         None,
     )
 

@@ -437,6 +437,9 @@ class ChangeJson(TypedDict, total=False):
     left_out: bool
     is_about_ask: bool
     as_proposed: bool | None
+    change: str
+    undone: bool
+    undoes: str | None
 
 
 class RunSummaryJson(TypedDict, total=False):

@@ -178,6 +178,10 @@ def _api(document: Mapping[str, Any]) -> Iterator[str]:
         "the same key does nothing twice."
     )
     yield (
+        "The answer to a write has the header `Placet-Change` with the name of what it changed, which "
+        "`POST /v1/undo` takes. Several names have commas between them. An answer without it changed nothing."
+    )
+    yield (
         "A list has about 8 MiB and one element at least. If more follows, the header "
         "`Placet-Left-Out` says how many elements do: ask again with `from`, the number of those that "
         "came. A task has some MiB; its `left_out` counts what of its parts is not shown, and the lists "

@@ -27,8 +27,10 @@ OTHER_LOGGED_KINDS: Final = frozenset(
 )
 """What the log shows too, whatever its fields."""
 
-BOOKKEEPING_KINDS: Final = frozenset({"agent_state", "message", "payload", "report", "change_set", "usage"})
-"""What agents and devices keep for themselves."""
+BOOKKEEPING_KINDS: Final = frozenset(
+    {"agent_state", "message", "payload", "report", "change_set", "undo", "usage"}
+)
+"""What agents and devices keep for themselves, and by which an undo is told from an edit."""
 
 
 def is_logged_kind(kind: str) -> bool:

@@ -270,6 +270,9 @@ class Change(Struct, frozen=True):
 
     With `left_out`, both values are null because those of other changes are long enough for one answer. The
     log of this entity and field alone, before the next position, has them.
+
+    `change` is the name of the whole change on every device, for an undo. `undone`: what it wrote was written
+    back; `undoes` names the change that this one undid, if it is an undo.
     """
 
     seq: int
@@ -298,6 +301,9 @@ class Change(Struct, frozen=True):
     is_about_ask: bool = False
     """Whether it is part of a decision on an ask, or of the use of one."""
     as_proposed: bool | None = None
+    change: str = ""
+    undone: bool = False
+    undoes: str | None = None
 
 
 class Touched(Struct, frozen=True):

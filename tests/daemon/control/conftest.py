@@ -15,7 +15,7 @@ from daemon import paths
 from daemon.control.dispatcher import Dispatcher
 from daemon.control.error_body import Envelope
 from daemon.control.route import AsyncHandler, ReadHandler, Route
-from daemon.control.routes import self_description
+from daemon.control.routes import self_description, undo
 from daemon.control.routes.events import EventStreams
 from daemon.control.routes.journal import tasks
 from daemon.control.server import ControlServer
@@ -35,6 +35,8 @@ class Answer(NamedTuple):
     json: Any
     left_out: str | None = None
     """The header that counts what of a list follows."""
+    change: str | None = None
+    """The header that names what the request changed."""
 
     @property
     def code(self) -> str:
@@ -71,7 +73,11 @@ class Api:
             lambda: self.agreeing,
             activities=lambda: self.activities,
         )
-        self.routes = [*tasks.routes(HumanInput(lambda: START_MS, UTC, "en")), *extra]
+        self.routes = [
+            *tasks.routes(HumanInput(lambda: START_MS, UTC, "en")),
+            *undo.routes(reason_min=20),
+            *extra,
+        ]
         self.control: ControlServer | None = None
         self._opened = ExitStack()
 
@@ -102,7 +108,8 @@ class Api:
             else:
                 self._hold(method, path, answer)
             left_out = response.headers.get("Placet-Left-Out")
-            return Answer(response.status, msgspec.json.decode(answer), left_out)
+            change = response.headers.get("Placet-Change")
+            return Answer(response.status, msgspec.json.decode(answer), left_out, change)
 
     def _hold(self, method: str, path: str, answer: bytes) -> None:
         template = path.partition("?")[0].split("/")

@@ -1,0 +1,294 @@
+"""What the undo of one commit writes, and what of it stays as it is, and why.
+
+Never writes, and never puts a value back over one that somebody wrote since, here or on another device.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Final, NamedTuple
+
+from daemon.journal import named_entities
+from daemon.journal.conflicts import ancestors
+from daemon.journal.fields.schema import FIELDS_BY_KIND
+from daemon.journal.fields.time_spans import kept_moment_ms
+from daemon.journal.references.entities import as_candidate
+from daemon.journal.references.names import TASK_LABELS
+from daemon.journal.references.undo_marks import UNDO
+from daemon.journal.tasks import touch_task
+from daemon.journal.undo.writes_since import Placed, WritesSince
+from daemon.journal.views import task_graph
+from daemon.journal.views.lookup import NameLookup
+from daemon.refusal import Refused
+from daemon.timestamps import iso_utc
+from store.fold.entity import Entity
+from store.fold.entity_state import DELETED
+from store.queries.field_changes import PreviousValues
+from store.queries.tagged_tasks import tasks_tagged
+from store.sentence import Sentence, sentence
+from store.transaction import EntityWrite, Transaction
+from syncproto.codec import Redacted, Value
+from syncproto.commit import AuthorKind, Commit, DecodedCommit, Operation
+from syncproto.ids import EntityId, id_from_text
+from syncproto.vector_clock import Head, VectorClock, merge_clocks
+
+_POINTERS: Final = ("checklist_id", "task_id", "from_id", "to_id")
+_SIDE_KINDS: Final = ("checklist", "label", "category")
+"""What is made on the way to something else: it stays without a word if others use it by now."""
+_NAMED: Final = ("label", "category")
+_TURNS: Final = {"task": 0, "checklist": 1, "label": 3, "category": 3}
+_END: Final = "ended_at"
+
+
+class LeftValue(NamedTuple):
+    """A value that stays as it is, and why; a whole entity under the name of its deletion."""
+
+    entity: EntityId
+    kind: str
+    field: str
+    why: Sentence
+
+
+class CommitPlan(NamedTuple):
+    """What the undo of a commit writes, at most one write an entity, and what stays as it is."""
+
+    writes: list[EntityWrite]
+    left: list[LeftValue]
+
+
+def is_undoable(commit: Commit, operation: Operation) -> bool:
+    """Say whether an operation is a person's edit of something in the journal, and says more than a touch.
+
+    An import is the person's, whoever wrote its values at their origin. A confirmation is no edit.
+    """
+    is_own = commit.author.by is AuthorKind.USER and operation.effect is None
+    return is_own and operation.kind in FIELDS_BY_KIND and bool(operation.fields)
+
+
+def _turn(operation: Operation) -> tuple[bool, bool, int]:
+    """Return the key by which operations take their turn: what others rest on is unmade first, names last."""
+    return operation.kind in _NAMED, not operation.creates, _TURNS.get(operation.kind, 2)
+
+
+def _tags_written(operation: Operation) -> Iterator[EntityId]:
+    """Yield the labels and the category that an operation gave a task."""
+    for field, value in operation.fields.items():
+        if field == "category_id" and isinstance(value, bytes):
+            yield EntityId(value)
+        elif field.startswith(f"{TASK_LABELS}/") and value is True:
+            with suppress(ValueError):
+                yield id_from_text(field.partition("/")[2])
+
+
+class UndoPlanner:
+    """Works out the undo of commits, one after another, as the transaction sees the journal."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+        self._pasts = PreviousValues(tx)
+        self._names = NameLookup(tx)
+        self._since = WritesSince(tx)
+        self._unmade: set[EntityId] = set()
+        self._brought_back: set[EntityId] = set()
+        self._freed: set[tuple[EntityId, EntityId]] = set()
+
+    def note_undone(self, seq: int) -> None:
+        """Note that a commit was undone as a whole: what it wrote stands in the way of no earlier one."""
+        self._since.undone.add(seq)
+
+    def plan(self, change: Placed) -> CommitPlan:
+        """Work out the undo of a commit."""
+        received = change.received
+        own = [
+            operation for operation in received.commit.operations if is_undoable(received.commit, operation)
+        ]
+        own.sort(key=_turn)
+        writes, left = dict[EntityId, EntityWrite](), list[LeftValue]()
+        self._brought_back |= {operation.entity for operation in own if operation.deletes}
+        for operation in own:
+            entity = self._tx.entity(operation.entity)
+            assert entity is not None
+            if operation.creates:
+                fields, reasons = self._unmake(change, operation, entity, is_alone=len(own) == 1)
+            else:
+                fields, reasons = self._put_back(change, operation, entity)
+            # A deletion hides only what it has seen, so it rests on all that is held here.
+            is_deletion = fields.get(DELETED) is True
+            base = None if is_deletion else self._base(received.head, operation, entity, fields)
+            left += [LeftValue(entity.id, operation.kind, field, why) for field, why in reasons.items()]
+            self._freed |= {(entity.id, value) for value in _tags_written(operation) if fields}
+            if fields:
+                writes[entity.id] = EntityWrite(entity.id, operation.kind, fields, base=base)
+        for touch in self._touch_writes(writes.values()):
+            writes.setdefault(touch.entity, touch)
+        marks = list(self._marks_turned(received)) if writes or not left else []
+        return CommitPlan([*writes.values(), *marks], left)
+
+    def _marks_turned(self, received: DecodedCommit) -> Iterator[EntityWrite]:
+        """Yield the writes that turn the marks which a commit has set or taken back."""
+        for operation in received.commit.operations:
+            if operation.kind == UNDO:
+                yield EntityWrite(operation.entity, UNDO, {DELETED: not operation.deletes})
+
+    def _base(
+        self, head: Head, operation: Operation, entity: Entity, fields: Mapping[str, Value]
+    ) -> VectorClock:
+        """Return what covers the change and what it had seen, and of what came since only what is void.
+
+        So a value of a device that was away stands beside what is put back, and is not overwritten unseen.
+        """
+        void = [version.source.head for field in fields for version in entity.versions(field)]
+        return merge_clocks(operation.base, tuple(sorted({head, *void})), self._tx.log)
+
+    # -- what a commit made ---------------------------------------------------------------------------
+
+    def _unmake(
+        self, change: Placed, operation: Operation, entity: Entity, *, is_alone: bool
+    ) -> tuple[dict[str, Value], dict[str, Sentence]]:
+        """Return the deletion of what a commit made, or why it stays; nothing if nobody sees it."""
+        above = (operation.fields.get(field) for field in _POINTERS)
+        if not entity.visible or any(value in self._unmade for value in above):
+            return {}, {}
+        why = self._why_it_stays(change, entity)
+        if why is None:
+            self._unmade.add(entity.id)
+            return self._deletion(entity), {}
+        is_side = not is_alone and operation.kind in _SIDE_KINDS
+        return {}, {} if is_side else {DELETED: why}
+
+    def _why_it_stays(self, change: Placed, entity: Entity) -> Sentence | None:
+        born = entity.created
+        if entity.state.creations > 1 or born is None or born.head != change.head:
+            return sentence("made-there-too", "another device made it too")
+        if entity.kind in _NAMED:
+            freed = self._unmade | {task for task, tag in self._freed if tag == entity.id}
+            # One more than this undo frees: if there are others, one is among them.
+            if not freed.issuperset(tasks_tagged(self._tx, entity.id, len(freed) + 1)):
+                return sentence("tasks-have-it", "other tasks have it by now")
+        return self._why_not_deleted(change, entity)
+
+    def _why_not_deleted(self, change: Placed, entity: Entity) -> Sentence | None:
+        write = self._since.on_entity(change, entity.id)
+        if write is None:
+            return None
+        return sentence(
+            "added-to-since",
+            "something was changed in it or added to it since, on {device}; remove it if you do not want it",
+            device=self._device(write.head),
+        )
+
+    def _deletion(self, entity: Entity) -> dict[str, Value]:
+        fields: dict[str, Value] = {DELETED: True}
+        # A record that comes back must not make a second one run.
+        if entity.kind == "time_record" and not entity.text(_END):
+            fields[_END] = iso_utc(max(self._tx.now_ms(), kept_moment_ms(entity.text("started_at")) or 0))
+        return fields
+
+    # -- what a commit changed ------------------------------------------------------------------------
+
+    def _put_back(
+        self, change: Placed, operation: Operation, entity: Entity
+    ) -> tuple[dict[str, Value], dict[str, Sentence]]:
+        """Return what stood before, without what stands anyway, and why some of it does not come back."""
+        fields, reasons = dict[str, Value](), dict[str, Sentence]()
+        for value in self._pasts.changes_of(change.seq, change.received, operation):
+            field, before = value.field, value.before
+            if before is None and type(value.after) is bool:
+                before = False
+            if before == value.after and type(before) is type(value.after):
+                continue
+            why = self._why_left(change, entity, field, before)
+            if why is None:
+                fields[field] = before
+            else:
+                reasons[field] = why
+        if not fields:
+            return {}, reasons
+        if fields.get(DELETED) is True:
+            self._unmade.add(entity.id)
+            return self._deletion(entity), reasons
+        if operation.deletes:
+            # The end that a running record was given when it was removed stays: it does not run again.
+            fields.pop(_END, None)
+        why = self._why_not_here(entity, fields)
+        return (fields, reasons) if why is None else ({}, reasons | dict.fromkeys(fields, why))
+
+    def _why_left(self, change: Placed, entity: Entity, field: str, before: Value) -> Sentence | None:
+        if isinstance(before, Redacted):
+            return sentence(
+                "earlier-value-dropped", "what stood there before was dropped by a compaction; write it anew"
+            )
+        write = self._since.on_field(change, entity, field)
+        if write is not None:
+            return sentence(
+                "changed-since", "it was changed since, on {device}", device=self._device(write.head)
+            )
+        if field == DELETED and before is True:
+            return self._why_not_deleted(change, entity)
+        return None
+
+    def _why_not_here(self, entity: Entity, fields: Mapping[str, Value]) -> Sentence | None:
+        """Return why what stood before cannot stand again as things are now, None if it can."""
+        for above in self._parents_of(entity, fields):
+            if not above.visible and above.id not in self._brought_back:
+                return sentence(
+                    "above-was-removed",
+                    "the {kind} {title!r} was removed since; bring it back first",
+                    kind=above.kind.replace("_", " "),
+                    title=as_candidate(above).title,
+                )
+        if entity.kind in _NAMED and ("name" in fields or DELETED in fields):
+            name = fields.get("name", entity.text("name"))
+            try:
+                named_entities.require_free_name(self._tx, entity, name if isinstance(name, str) else "")
+            except Refused as refused:
+                return refused.sentence
+        if entity.kind == "link" and fields.get(DELETED) is False:
+            key = task_graph.link_key_of(entity)
+            is_blocking = key is not None and key.type == task_graph.BLOCKS
+            if key is not None and is_blocking and task_graph.blocking_path(self._tx, key.ends, key.begins):
+                return sentence(
+                    "would-close-circle", "it would close a circle of tasks that block each other"
+                )
+        runs_again = entity.kind == "time_record" and fields.get(_END, "") is None
+        if runs_again and not self._may_run(entity):
+            return sentence("record-stays-ended", "it cannot run again; start a new timer")
+        return None
+
+    def _may_run(self, record: Entity) -> bool:
+        """Say whether a record may run again: on the device that made it, if no other one runs there."""
+        born = record.created
+        if born is None or self._names.device_of_replica(born.head.replica) != self._tx.device:
+            return False
+        rows = self._tx.states_in_order("time_record", removed=False, closed=False, after=None, limit=1000)
+        running = (self._tx.entity(name) for name, _ in rows if name not in self._unmade)
+        return not any(
+            other is not None
+            and other.created is not None
+            and self._names.device_of_replica(other.created.head.replica) == self._tx.device
+            for other in running
+        )
+
+    # -- what a write rests on ------------------------------------------------------------------------
+
+    def _parents_of(self, entity: Entity, fields: Mapping[str, Value]) -> list[Entity]:
+        """Return what an entity belongs to with these values, as far as it is held."""
+        above: dict[EntityId, Entity] = {}
+        for field in _POINTERS:
+            value = fields.get(field, entity.value(field))
+            target = self._tx.entity(EntityId(value)) if isinstance(value, bytes) else None
+            if target is not None:
+                above |= {member.id: member for member in (target, *ancestors(self._tx, target))}
+        return list(above.values())
+
+    def _touch_writes(self, writes: Iterable[EntityWrite]) -> list[EntityWrite]:
+        """Return the empty operations on what the values that come back belong to."""
+        above: dict[EntityId, Entity] = {}
+        for write in writes:
+            entity = None if write.fields.get(DELETED) is True else self._tx.entity(write.entity)
+            if entity is not None:
+                above |= {member.id: member for member in self._parents_of(entity, write.fields)}
+        return [touch_task(member) for member in above.values() if member.visible]
+
+    def _device(self, head: Head) -> str:
+        device = self._names.device_of_replica(head.replica)
+        return self._names.device_name(device) or device.hex()[:8]

@@ -1,0 +1,107 @@
+"""What was written to a value after a change, leaving aside what has been undone since.
+
+Never trusts the order in which commits came alone: a version that stands beside the change counts as written
+since, whenever it came here.
+
+A commit is *void* for a change if it was undone as a whole; if it is an undo of commits that are all later
+than the change, or an undo that was undone; or if it undoes the same as the change, on another device. With
+what it undoes it has then done nothing to the change. So changes can be undone one after another, the last
+first, and whatever else anybody wrote keeps what it says.
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from daemon.journal.references.undo_marks import mark_of, undone_in
+from store.fold.entity import Entity
+from store.fold.entity_state import SourcedOperation, is_direct_user_write, with_provenance
+from store.fold.liveness import Liveness
+from store.queries.field_changes import positions_since
+from store.snapshot import Snapshot
+from syncproto.commit import DecodedCommit
+from syncproto.ids import EntityId
+from syncproto.vector_clock import Head
+
+_COMMITS_READ = 64
+
+
+class Placed(NamedTuple):
+    """A commit with its feed position."""
+
+    seq: int
+    received: DecodedCommit
+
+    @property
+    def head(self) -> Head:
+        """Return the commit itself."""
+        return self.received.head
+
+
+class WritesSince:
+    """Finds what was written after changes; `undone` are the positions that the undo has dealt with."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._liveness = Liveness(snapshot.db, snapshot.log)
+        self._commit_at = lru_cache(_COMMITS_READ)(snapshot.log.commit_at)
+        self.undone: set[int] = set()
+
+    def on_field(self, change: Placed, entity: Entity, field: str) -> SourcedOperation | None:
+        """Return what anybody wrote to a field of an entity after a change, or beside it."""
+        versions = entity.versions(field)
+        if [version.source.head for version in versions] == [change.head]:
+            return None
+        for position in positions_since(self._snapshot, entity.id, change.seq, field):
+            write = self._standing_write(position, entity.id, change)
+            if write is not None and field in write.operation.fields and self._liveness.is_live(write):
+                return write
+        # What came here before the change, and was unknown to its author.
+        for version in versions:
+            position = self._snapshot.log.position_of(version.source.head)
+            if position < change.seq:
+                write = self._standing_write(position, entity.id, change)
+                if write is not None:
+                    return write
+        return None
+
+    def on_entity(self, change: Placed, entity: EntityId) -> SourcedOperation | None:
+        """Return what a person wrote to an entity or below it, or confirmed, after a change."""
+        for position in positions_since(self._snapshot, entity, change.seq):
+            write = self._standing_write(position, entity, change)
+            if write is None:
+                continue
+            has_effect = write.operation.effect is not None and self._liveness.is_live(write)
+            if has_effect or is_direct_user_write(write.operation):
+                return write
+        return None
+
+    def _standing_write(self, position: int, entity: EntityId, change: Placed) -> SourcedOperation | None:
+        """Return what another commit wrote to an entity, None if it is void for a change."""
+        if position in self.undone:
+            return None
+        received = self._commit_at(position)
+        return None if self._is_void(received, change) else self._operation_on(received, entity)
+
+    def _is_void(self, received: DecodedCommit, change: Placed) -> bool:
+        mark = mark_of(self._snapshot, received.head)
+        if mark is not None and mark.left == 0:
+            return True
+        undone, log = undone_in(received.commit), self._snapshot.log
+        if not undone:
+            return False
+        if undone == undone_in(change.received.commit):
+            return True
+        if all(mark_of(self._snapshot, head) is None for head in undone):
+            return True
+        return all(log.has_commit(head) and log.position_of(head) > change.seq for head in undone)
+
+    @staticmethod
+    def _operation_on(received: DecodedCommit, entity: EntityId) -> SourcedOperation | None:
+        return next(
+            (
+                with_provenance(received, operation)
+                for operation in received.commit.operations
+                if operation.entity == entity
+            ),
+            None,
+        )

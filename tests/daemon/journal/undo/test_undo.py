@@ -1,0 +1,380 @@
+"""Undo of each kind of change, and what it leaves and refuses."""
+
+from collections.abc import Callable
+from datetime import UTC
+from typing import Any, NamedTuple
+
+import pytest
+
+from daemon.journal import (
+    categories,
+    checklist_items,
+    checklists,
+    entries,
+    item_moves,
+    labels,
+    links,
+    preferences,
+    tasks,
+    time_records,
+)
+from daemon.journal.categories import CategoryEdit, NewCategory
+from daemon.journal.checklist_items import ItemEdit, NewItem
+from daemon.journal.checklists import ChecklistEdit, ChecklistMove, NewChecklist
+from daemon.journal.entries import EntryEdit, NewEntry
+from daemon.journal.human_input import HumanInput
+from daemon.journal.item_moves import ItemMove
+from daemon.journal.labels import LabelEdit, NewLabel
+from daemon.journal.links import NewLink
+from daemon.journal.preferences import NewPreference, PreferenceEdit
+from daemon.journal.references.change_names import commit_name
+from daemon.journal.tasks import NewTask, TaskEdit
+from daemon.journal.time_records import NewTimer, Stop, TimeEdit
+from daemon.journal.undo.undo import last_change, undo_change
+from daemon.journal.undo.undo_answer import Undone
+from daemon.refusal import RefusalCode, Refused
+from store.transaction import EntityWrite, Transaction
+from syncproto.commit import AuthorKind
+from syncproto.ids import id_from_text, id_to_text
+from tests.daemon.journal.undo.whole_journal import last_head, whole_journal
+from tests.support.fleet import START_MS, Fleet, Home
+
+TYPED = HumanInput(lambda: START_MS, UTC, "en")
+
+
+class Parts(NamedTuple):
+    """Two tasks, and one part of each kind on the first, in sight and removed."""
+
+    task: str
+    other: str
+    checklist: str
+    first: str
+    second: str
+    entry: str
+    record: str
+    link: str
+    preference: str
+    gone_entry: str
+    gone_item: str
+    gone_checklist: str
+    gone_task: str
+
+
+def _make_parts(tx: Transaction) -> Parts:
+    task = tasks.add(tx, NewTask(title="Renew the passport", labels=["home"], category="Papers", due=None)).id
+    other = tasks.add(tx, NewTask(title="Take photos")).id
+    checklist = checklists.add(tx, task, NewChecklist(title="Bring")).id
+    items = [checklist_items.add_item(tx, task, NewItem(title=title)) for title in ("Photo", "Form", "Fee")]
+    notes = [entries.add(tx, task, NewEntry(text=text)) for text in ("In the drawer", "Gone")]
+    record = time_records.start(tx, task, NewTimer(note="Calls"), TYPED)
+    time_records.stop(tx, Stop(), TYPED)
+    link = links.add(tx, task, NewLink("blocks", other))
+    line = preferences.add(tx, NewPreference(text="Be short"))
+    checklists.add(tx, task, NewChecklist(title="Then"))
+    gone = checklists.add(tx, task, NewChecklist(title="Later")).id
+    gone_task = tasks.add(tx, NewTask(title="Old")).id
+    entries.remove(tx, notes[1].id)
+    checklist_items.remove_item(tx, items[2].id)
+    checklists.remove(tx, gone)
+    tasks.remove(tx, gone_task)
+    return Parts(
+        task,
+        other,
+        checklist,
+        items[0].id,
+        items[1].id,
+        notes[0].id,
+        record.id,
+        link.id,
+        line.id,
+        notes[1].id,
+        items[2].id,
+        gone,
+        gone_task,
+    )
+
+
+@pytest.fixture
+def parts(a: Home) -> Parts:
+    return a.write(_make_parts)
+
+
+def undo(home: Home, name: str | None = None) -> Undone:
+    return home.write(lambda tx: undo_change(tx, name or last_change(tx)))
+
+
+def change(home: Home, use: Callable[[Transaction], Any]) -> str:
+    """Make a change of one commit, and return its name."""
+    home.write(use)
+    return home.read(lambda snapshot: commit_name(last_head(snapshot)))
+
+
+Act = Callable[[Transaction, Parts], object]
+
+ACTS: dict[str, Act] = {
+    "title": lambda tx, p: tasks.edit(tx, p.task, TaskEdit(title="Renew it")),
+    "status": lambda tx, p: tasks.edit(tx, p.task, TaskEdit(status="BLOCKED", reason="photo")),
+    "done": lambda tx, p: tasks.edit(tx, p.task, TaskEdit(status="DONE")),
+    "due": lambda tx, p: tasks.edit(tx, p.task, TaskEdit(due="2026-03-05")),
+    "several": lambda tx, p: tasks.edit(tx, p.task, TaskEdit(priority="P1", estimate_minutes=30)),
+    "category": lambda tx, p: tasks.edit(tx, p.task, TaskEdit(category="Travel")),
+    "no category": lambda tx, p: tasks.edit(tx, p.task, TaskEdit(category=None)),
+    "labels": lambda tx, p: tasks.edit(tx, p.task, TaskEdit(labels=["away"])),
+    "new task": lambda tx, p: tasks.add(tx, NewTask(title="New", labels=["fresh"], category="Fresh")),
+    "removed task": lambda tx, p: tasks.remove(tx, p.task),
+    "restored task": lambda tx, p: tasks.restore(tx, p.gone_task),
+    "new note": lambda tx, p: entries.add(tx, p.task, NewEntry(text="Closed on Mondays")),
+    "note": lambda tx, p: entries.edit(tx, p.entry, EntryEdit(text="On the shelf")),
+    "removed note": lambda tx, p: entries.remove(tx, p.entry),
+    "restored note": lambda tx, p: entries.restore(tx, p.gone_entry),
+    "new checklist": lambda tx, p: checklists.add(tx, p.task, NewChecklist(title="More")),
+    "checklist": lambda tx, p: checklists.edit(tx, p.checklist, ChecklistEdit(title="Take along")),
+    "removed checklist": lambda tx, p: checklists.remove(tx, p.checklist),
+    "restored checklist": lambda tx, p: checklists.restore(tx, p.gone_checklist),
+    "checklist's place": lambda tx, p: checklists.move(tx, p.checklist, ChecklistMove(last=True)),
+    "new item": lambda tx, p: checklist_items.add_item(tx, p.task, NewItem(title="Pen")),
+    "new item and list": lambda tx, p: checklist_items.add_item(tx, p.other, NewItem(title="Pen")),
+    "tick": lambda tx, p: checklist_items.edit_item(tx, p.first, ItemEdit(is_checked=True)),
+    "archive": lambda tx, p: checklist_items.edit_item(tx, p.first, ItemEdit(is_archived=True)),
+    "item's place": lambda tx, p: item_moves.move_item(tx, p.first, ItemMove(last=True)),
+    "item's list": lambda tx, p: item_moves.move_item(tx, p.first, ItemMove(checklist="New list")),
+    "removed item": lambda tx, p: checklist_items.remove_item(tx, p.first),
+    "restored item": lambda tx, p: checklist_items.restore_item(tx, p.gone_item),
+    "new link": lambda tx, p: links.add(tx, p.task, NewLink("follows_up", p.other)),
+    "removed link": lambda tx, p: links.remove(tx, p.link),
+    "time": lambda tx, p: time_records.edit(tx, p.record, TimeEdit(note="Queue", task=p.other), TYPED),
+    "removed time": lambda tx, p: time_records.remove(tx, p.record),
+    "new label": lambda tx, p: labels.add(tx, NewLabel(name="quiet", color="#336699")),
+    "label": lambda tx, p: labels.edit(tx, "home", LabelEdit(name="house")),
+    "removed label": lambda tx, p: labels.remove(tx, "home"),
+    "new category": lambda tx, p: categories.add(tx, NewCategory(name="Money")),
+    "category's name": lambda tx, p: categories.edit(tx, "Papers", CategoryEdit(name="Documents")),
+    "removed category": lambda tx, p: categories.remove(tx, "Papers"),
+    "new preference": lambda tx, p: preferences.add(tx, NewPreference(text="No jokes")),
+    "preference": lambda tx, p: preferences.edit(tx, p.preference, PreferenceEdit(text="Be brief")),
+    "removed preference": lambda tx, p: preferences.remove(tx, p.preference),
+}
+
+
+@pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
+def test_undo_shows_what_was_before_and_a_second_one_what_was_after(a: Home, parts: Parts, act: Act) -> None:
+    before = a.read(whole_journal)
+    a.write(lambda tx: act(tx, parts))
+    after = a.read(whole_journal)
+    undone = undo(a)
+    assert undone.left == []
+    assert undone.undo is not None
+    assert a.read(whole_journal) == before
+    redone = undo(a, undone.undo)
+    assert redone.left == []
+    assert a.read(whole_journal) == after
+    assert redone.undo is not None
+    undo(a, redone.undo)
+    assert a.read(whole_journal) == before
+
+
+def test_changes_are_undone_one_after_another_the_last_first(a: Home, parts: Parts) -> None:
+    views = [a.read(whole_journal)]
+    for act in ("title", "new note", "tick", "new task", "done", "title", "removed task"):
+        a.write(lambda tx, act=act: ACTS[act](tx, parts))  # type: ignore[misc]
+        if a.read(whole_journal) != views[-1]:
+            views.append(a.read(whole_journal))
+    while len(views) > 1:
+        assert a.read(whole_journal) == views.pop()
+        assert undo(a).left == []
+    assert a.read(whole_journal) == views.pop()
+
+
+def test_a_task_that_was_made_goes_after_what_was_added_to_it(a: Home) -> None:
+    task = a.write(lambda tx: tasks.add(tx, NewTask(title="Call Ana"))).id
+    a.write(lambda tx: entries.add(tx, task, NewEntry(text="On Monday")))
+    undo(a)
+    assert undo(a).left == []
+    assert a.read(whole_journal) == [[], [], [], [], []]
+
+
+def test_a_task_to_which_somebody_added_since_stays(fleet: Fleet, a: Home, b: Home) -> None:
+    a.enter_device("Laptop")
+    b.enter_device("Phone")
+    made = change(a, lambda tx: tasks.add(tx, NewTask(title="Call Ana")))
+    fleet.sync()
+    (task,) = b.read(lambda snapshot: snapshot.entities("task"))
+    b.write(lambda tx: entries.add(tx, id_to_text(task.id), NewEntry(text="On Monday")))
+    fleet.sync()
+    undone = undo(a, made)
+    assert undone.undo is None
+    assert [(left.title, left.field, left.why_id) for left in undone.left] == [
+        ("Call Ana", "deleted", "added-to-since")
+    ]
+    assert "Phone" in undone.left[0].why
+
+
+def test_a_task_to_which_another_device_adds_meanwhile_stays_in_sight(fleet: Fleet, a: Home, b: Home) -> None:
+    made = change(a, lambda tx: tasks.add(tx, NewTask(title="Call Ana")))
+    fleet.sync()
+    (task,) = b.read(lambda snapshot: snapshot.entities("task"))
+    b.write(lambda tx: entries.add(tx, id_to_text(task.id), NewEntry(text="On Monday")))
+    undo(a, made)
+    fleet.sync()
+    assert [home.entity(task.id).visible for home in (a, b)] == [True, True]
+
+
+def test_a_value_that_was_changed_since_is_left_and_named(fleet: Fleet, a: Home, b: Home) -> None:
+    b.enter_device("Phone")
+    task = a.write(lambda tx: tasks.add(tx, NewTask(title="Call Ana"))).id
+    edit = change(a, lambda tx: tasks.edit(tx, task, TaskEdit(title="Call Bea", priority="P1")))
+    fleet.sync()
+    b.write(lambda tx: tasks.edit(tx, task, TaskEdit(title="Call Carl")))
+    fleet.sync()
+    undone = undo(a, edit)
+    assert [(left.field, left.why_id) for left in undone.left] == [("title", "changed-since")]
+    assert undone.left[0].why == "it was changed since, on Phone"
+    assert [(row.field, row.before, row.after) for row in undone.written] == [("priority", "P1", "P2")]
+    assert a.value(id_from_text(task), "title") == "Call Carl"
+
+
+def test_what_another_device_writes_meanwhile_stands_beside_what_is_put_back(
+    fleet: Fleet, a: Home, b: Home
+) -> None:
+    task = a.write(lambda tx: tasks.add(tx, NewTask(title="Call Ana"))).id
+    a.write(lambda tx: tasks.edit(tx, task, TaskEdit(title="Call Bea")))
+    fleet.sync()
+    b.write(lambda tx: tasks.edit(tx, task, TaskEdit(title="Call Carl")))
+    undo(a)
+    fleet.sync()
+    for home in (a, b):
+        values = [version.value for version in home.entity(id_from_text(task)).versions("title")]
+        assert sorted(map(str, values)) == ["Call Ana", "Call Carl"]
+
+
+def test_two_devices_that_undo_the_same_make_no_conflict(fleet: Fleet, a: Home, b: Home) -> None:
+    task = a.write(lambda tx: tasks.add(tx, NewTask(title="Call Ana"))).id
+    edit = change(a, lambda tx: tasks.edit(tx, task, TaskEdit(title="Call Bea")))
+    fleet.sync()
+    undo(a, edit)
+    undo(b, edit)
+    fleet.sync()
+    for home in (a, b):
+        assert home.entity(id_from_text(task)).conflicts() == {}
+        assert home.value(id_from_text(task), "title") == "Call Ana"
+        assert undo(home, edit).already
+    undo(a, undo_name(a))
+    fleet.sync()
+    assert b.value(id_from_text(task), "title") == "Call Bea"
+
+
+def test_an_undo_that_is_asked_for_twice_is_done_once(a: Home, parts: Parts) -> None:
+    edit = change(a, lambda tx: ACTS["due"](tx, parts))
+    assert not undo(a, edit).already
+    commits = a.read(lambda snapshot: snapshot.feed_end())
+    again = undo(a, edit)
+    assert again.already
+    assert again.undo is None
+    assert a.read(lambda snapshot: snapshot.feed_end()) == commits
+
+
+def test_a_redo_does_not_come_over_an_earlier_undo(a: Home) -> None:
+    task = a.write(lambda tx: tasks.add(tx, NewTask(title="Ana"))).id
+    first = change(a, lambda tx: tasks.edit(tx, task, TaskEdit(title="Bea")))
+    second = change(a, lambda tx: tasks.edit(tx, task, TaskEdit(title="Carl")))
+    redo = undo(a, second).undo
+    assert redo is not None
+    undo(a, first)
+    assert [left.why_id for left in undo(a, redo).left] == ["changed-since"]
+    assert a.value(id_from_text(task), "title") == "Ana"
+
+
+def test_a_change_of_an_agent_is_refused_with_what_to_do(a: Home, parts: Parts) -> None:
+    task = id_from_text(parts.task)
+    agent = change(
+        a, lambda tx: tx.commit([EntityWrite(task, "task", {"due": "2026-03-05"})], by=AuthorKind.AGENT)
+    )
+    placet = change(
+        a, lambda tx: tx.commit([EntityWrite(task, "task", {"due": "2026-03-06"})], by=AuthorKind.SYSTEM)
+    )
+    device = change(a, lambda tx: tx.commit([EntityWrite(tx.new_id(), "device", {"name": "x"})]))
+    touch = change(a, lambda tx: tx.commit([EntityWrite(task, "task", {})]))
+    for name in (agent, placet, device, touch):
+        with pytest.raises(Refused) as refused:
+            undo(a, name)
+        assert refused.value.code is RefusalCode.FORBIDDEN
+        assert refused.value.hint
+
+
+@pytest.mark.parametrize(
+    "name", ["", "7", "x-y", "1-", "99-aaaa", "5..3-aaaa", "9" * 30 + "-aaaa", "-aaaa", "0..1-aaaa", "1-ZZZZ"]
+)
+def test_a_name_of_no_change_is_refused(a: Home, parts: Parts, name: str) -> None:
+    with pytest.raises(Refused) as refused:
+        a.write(lambda tx: undo_change(tx, name))
+    assert refused.value.code in (RefusalCode.USAGE, RefusalCode.NOT_FOUND)
+
+
+def test_a_part_of_a_removed_task_is_left(a: Home, parts: Parts) -> None:
+    tick = change(a, lambda tx: ACTS["tick"](tx, parts))
+    a.write(lambda tx: tasks.remove(tx, parts.task))
+    undone = undo(a, tick)
+    assert [left.why_id for left in undone.left] == ["above-was-removed"]
+    assert "Renew the passport" in undone.left[0].why
+
+
+def test_a_name_that_was_given_away_since_is_left(a: Home, parts: Parts) -> None:
+    renamed = change(a, lambda tx: ACTS["label"](tx, parts))
+    a.write(lambda tx: labels.add(tx, NewLabel(name="home")))
+    assert [left.why_id for left in undo(a, renamed).left] == ["name-of-another"]
+
+
+def test_a_link_that_would_close_a_circle_is_left(a: Home, parts: Parts) -> None:
+    removed = change(a, lambda tx: links.remove(tx, parts.link))
+    a.write(lambda tx: links.add(tx, parts.other, NewLink("blocks", parts.task)))
+    assert [left.why_id for left in undo(a, removed).left] == ["would-close-circle"]
+
+
+def test_a_label_that_others_use_by_now_stays(a: Home, parts: Parts) -> None:
+    made = change(a, lambda tx: tasks.add(tx, NewTask(title="New", labels=["fresh"])))
+    a.write(lambda tx: tasks.edit(tx, parts.other, TaskEdit(add_labels=["fresh"])))
+    assert undo(a, made).left == []
+    assert a.read(lambda snapshot: tasks.show(snapshot, parts.other)).labels == ["fresh"]
+
+
+def test_a_timer_that_was_stopped_runs_again_unless_another_does(a: Home, parts: Parts) -> None:
+    a.write(lambda tx: time_records.start(tx, parts.task, NewTimer(), TYPED))
+    stopped = change(a, lambda tx: time_records.stop(tx, Stop(), TYPED))
+    undo(a, stopped)
+    (running,) = a.read(time_records.list_running)
+    assert running.task_id == parts.task
+    changed = change(a, lambda tx: time_records.start(tx, parts.other, NewTimer(), TYPED))
+    undo(a, changed)
+    assert [record.id for record in a.read(time_records.list_running)] == [running.id]
+    again = change(a, lambda tx: time_records.stop(tx, Stop(), TYPED))
+    a.write(lambda tx: time_records.start(tx, parts.other, NewTimer(), TYPED))
+    assert [left.why_id for left in undo(a, again).left] == ["record-stays-ended"]
+
+
+def test_a_timer_that_was_started_comes_back_ended(a: Home, parts: Parts) -> None:
+    undone = undo(a, change(a, lambda tx: time_records.start(tx, parts.task, NewTimer(), TYPED)))
+    assert a.read(time_records.list_running) == []
+    assert undone.undo is not None
+    undo(a, undone.undo)
+    assert a.read(time_records.list_running) == []
+    assert len(a.read(lambda snapshot: tasks.show(snapshot, parts.task)).times) == 2
+
+
+def test_the_last_change_may_be_that_of_one_task(a: Home, parts: Parts) -> None:
+    a.write(lambda tx: ACTS["tick"](tx, parts))
+    a.write(lambda tx: tasks.edit(tx, parts.other, TaskEdit(title="Take new photos")))
+    a.write(lambda tx: undo_change(tx, last_change(tx, parts.task)))
+    task = a.read(lambda snapshot: tasks.show(snapshot, parts.task))
+    assert not task.checklists[0].items[0].is_checked
+    assert a.read(lambda snapshot: tasks.show(snapshot, parts.other)).title == "Take new photos"
+
+
+def test_nothing_is_left_to_undo_on_a_device_that_wrote_nothing(b: Home) -> None:
+    with pytest.raises(Refused) as refused:
+        b.read(last_change)
+    assert refused.value.code is RefusalCode.NOT_FOUND
+
+
+def undo_name(home: Home) -> str:
+    """Return the name of the commit that was made last."""
+    return home.read(lambda snapshot: commit_name(last_head(snapshot)))
