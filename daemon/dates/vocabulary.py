@@ -61,9 +61,11 @@ class LengthWords(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     does. `fractions` are phrases that add a part of the unit, as "and a half" does. `amounts` are phrases
     with their minutes; `typed_amounts` count only if nothing else is typed. `numbers` have a fraction, and
     `joined_numbers` are templates of those between tens, such as {tens}-{ones}. `unread` are units that are
-    no size of a length here, and `vague` what changes one by no known size: "an hour and a bit".
+    no size of a length here, and `vague` what changes one by no known size: "an hour and a bit". `leads`
+    may stand before a length and belong to it, as in "for 30 min".
     """
 
+    leads: tuple[str, ...]
     joiners: tuple[str, ...]
     fractions: dict[str, float]
     amounts: dict[str, int]

@@ -3,17 +3,20 @@
 Never stands before what programs send: imports and agents write dates in one form only.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, date, datetime, tzinfo
 
 from msgspec.structs import replace
 
 from daemon.dates import durations, grammar
-from daemon.dates.captured_line import CapturedLine, read_line
+from daemon.journal.captured_line import CapturedLine, read_line
+from daemon.journal.fields.validation import PRIORITY_DEFAULT
+from daemon.journal.references.names import names_by_id
 from daemon.journal.tasks import NewTask, TaskEdit
 from daemon.refusal import usage_error
 from daemon.task_fields import TASK_FIELDS, FieldType
 from store.sentence import sentence
+from store.snapshot import Snapshot
 
 
 class HumanInput:
@@ -55,9 +58,24 @@ class HumanInput:
         """Read a point in time, in UTC. Raises Refused."""
         return grammar.parse_moment(words, self._now(), self._zone, self._language(), prefer)
 
-    def captured_line(self, line: str) -> CapturedLine:
-        """Split the day and the length off the end of a line that notes a task."""
-        return read_line(line, self.today(), self._language())
+    def captured_line(
+        self, snapshot: Snapshot, line: str, *, keep: Collection[str] = (), given: Collection[str] = ()
+    ) -> CapturedLine:
+        """Split the values off the end of a line that notes a task; see `read_line`."""
+        names = names_by_id(snapshot, "category").values() if "@" in line else ()
+        return read_line(line, self.today(), self._language(), categories=names, keep=keep, given=given)
+
+    def read_captured_task(self, snapshot: Snapshot, line: str, *, keep: Collection[str] = ()) -> NewTask:
+        """Return the task to add that a line says; what `keep` has of it stays in the title."""
+        captured = self.captured_line(snapshot, line, keep=keep)
+        return NewTask(
+            title=captured.title,
+            due=captured.due.isoformat() if captured.due is not None else None,
+            estimate_minutes=captured.estimate_minutes,
+            labels=list(captured.labels),
+            category=captured.category,
+            priority=captured.priority or PRIORITY_DEFAULT,
+        )
 
     def read_new_task(self, new: NewTask) -> NewTask:
         """Return the task to add with its days and its length read."""

@@ -20,6 +20,21 @@ from daemon.shapes.answers import (
 )
 
 
+class ReadingJson(TypedDict, total=False):
+    field: str
+    words: str
+
+
+class CapturedLineJson(TypedDict, total=False):
+    title: str
+    due: str | None
+    estimate_minutes: int | None
+    labels: list[str]
+    priority: str | None
+    category: str | None
+    readings: list[ReadingJson]
+
+
 class TaskLineJson(TypedDict, total=False):
     id: str
     title: str

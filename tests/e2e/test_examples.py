@@ -14,7 +14,7 @@ from tests.support.devices import Device
 pytestmark = pytest.mark.e2e
 
 HELP = {
-    "add": "placet add Call the landlord --due friday",
+    "add": "placet add -- Buy milk tomorrow",
     "note": "placet note passport The photos are in the drawer",
     "search": "placet search -- garden -shed",
     "link add": "placet link add photos blocks form",

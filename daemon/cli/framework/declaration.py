@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 COMPLETION_VARIABLE: Final = "_PLACET_COMPLETE"
 """The variable by which a shell asks what may come next."""
+_HAS_LITERAL_WORDS: Final = f"{__name__}.has_literal_words"
 CONTEXT_SETTINGS: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 88}
 
 
@@ -82,6 +83,7 @@ class _Speaks(click.Command):
     """Help in the language of the person; it is written in English, and translated as it is shown."""
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        context.meta[_HAS_LITERAL_WORDS] = "--" in args
         try:
             return super().parse_args(context, args)
         except click.UsageError as error:
@@ -282,6 +284,11 @@ def joined_words(words: tuple[str, ...], what: str) -> str:
         empty = _("{what} cannot be empty").format(what=_(what))
         raise click.UsageError(empty, click.get_current_context())
     return text
+
+
+def has_literal_words() -> bool:
+    """Return whether the words of the command stand behind `--`: then they mean nothing but themselves."""
+    return bool(click.get_current_context().meta[_HAS_LITERAL_WORDS])
 
 
 def pass_output(run: Callable[..., object]) -> Callable[..., object]:

@@ -25,7 +25,7 @@ DAY: Final = {
 
 EXAMPLES: Final = {
     "today": "",
-    "add": "Call Ana --due friday",
+    "add": '"Call Ana friday #home"',
     "list": "--label work",
     "show": "passport",
     "search": 'landlord "water meter"',
@@ -85,7 +85,7 @@ EXAMPLES: Final = {
     "category remove": "Errands",
     "category restore": "Errands",
     "task": "edit passport --priority P1",
-    "task add": "Call Ana --due friday",
+    "task add": '"Call Ana friday #home"',
     "task list": "--label work --due-before monday",
     "task show": "passport",
     "task edit": "passport --priority P1 --due none",

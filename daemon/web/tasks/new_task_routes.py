@@ -14,6 +14,7 @@ from multidict import MultiDictProxy
 from daemon.journal import entries, tasks
 from daemon.journal.entries import NewEntry
 from daemon.journal.fields import validation
+from daemon.journal.fields.validation import PRIORITY_DEFAULT
 from daemon.journal.human_input import HumanInput
 from daemon.journal.tasks import NewTask
 from daemon.journal.views.structures import Task
@@ -86,7 +87,7 @@ class _NewTask:
     def _change(self, tx: Transaction, form: MultiDictProxy[str]) -> Task:
         if "undo" in form:
             return tasks.remove(tx, form["undo"])
-        task = tasks.add(tx, self._new_task(form))
+        task = tasks.add(tx, self._new_task(tx, form))
         note = form.get("note", "")
         if note.strip():
             entries.add(tx, task.id, NewEntry(note))
@@ -94,11 +95,9 @@ class _NewTask:
             self._on_new_task(tx, id_from_text(task.id))
         return task
 
-    def _new_task(self, form: MultiDictProxy[str]) -> NewTask:
+    def _new_task(self, tx: Transaction, form: MultiDictProxy[str]) -> NewTask:
         if "line" in form:
-            line = self._typed.captured_line(form["line"])
-            due = line.due.isoformat() if line.due is not None else None
-            return NewTask(title=line.title, due=due, estimate_minutes=line.minutes)
+            return self._typed.read_captured_task(tx, form["line"], keep=form.getall("keep", []))
         typed: dict[str, Any] = {name: words for name in _ASKED if (words := form.get(name, "").strip())}
         return self._typed.read_new_task(NewTask(**{"title": "", **typed}))
 
@@ -136,5 +135,8 @@ def _added_words(task: Task) -> str:
         task.title,
         _("due {day}").format(day=task.due) if task.due else "",
         duration_words(task.estimate_minutes) if task.estimate_minutes else "",
+        task.priority if task.priority != PRIORITY_DEFAULT else "",
+        *(f"#{label}" for label in task.labels),
+        task.category or "",
     ]
     return _("Added: {task}").format(task=", ".join(filter(None, facts)))

@@ -3,7 +3,8 @@
 Never imports the daemon's server: it speaks the documented API, in documented shapes, and records what came.
 
 Use it as `FakeControl(home)` in a `with` block, script answers with `answers`, `breaks` and `streams`,
-run the real `placet` with `PLACET_HOME=home`, then read `requests`. What was not scripted is a 404.
+run the real `placet` with `PLACET_HOME=home`, then read `requests`. What was not scripted is a 404, but for
+the reading of a line: then all of the line is the title, and the request is not recorded.
 """
 
 import asyncio
@@ -20,6 +21,7 @@ from aiohttp import web
 from daemon.paths import short_address
 from tests.support.patience import LIMIT_S
 
+READ_LINE = "GET /v1/captured-line"
 # Every answer was given at this moment, so that relative times are the same for ever.
 DATE = "Wed, 04 Mar 2026 12:00:00 GMT"
 
@@ -144,6 +146,8 @@ class FakeControl:
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         text = await request.text()
+        if request.path == READ_LINE.split()[1] and READ_LINE not in self._scripts:
+            return web.json_response({"title": request.query["line"], "readings": []})
         requested_request = Asked(
             request.method, request.raw_path, dict(request.headers), json.loads(text) if text else None
         )

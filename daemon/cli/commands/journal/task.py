@@ -13,7 +13,7 @@ import click
 from daemon.cli.api import client
 from daemon.cli.api.client import ApiAnswer, percent_encode
 from daemon.cli.framework.batch import run_for_each
-from daemon.cli.framework.declaration import command, group, joined_words, pass_output
+from daemon.cli.framework.declaration import command, group, has_literal_words, joined_words, pass_output
 from daemon.cli.terminal.output import HUMAN, PLAIN
 from daemon.cli.views.journal.origins import origin_lines, origin_rows
 from daemon.cli.views.journal.tasks import task_line, task_list, task_page, task_row, task_rows
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from daemon.cli.terminal.display import Display
     from daemon.cli.terminal.output import Output
     from daemon.shapes.answers import AgentJson, PendingItemJson, TaskJson
+    from daemon.shapes.others import CapturedLineJson, ReadingJson
 
 _NOTHING = "none"
 _ID_DIGITS = "0123456789abcdef"
@@ -80,11 +81,30 @@ def _tell_due(output: Output, answer: ApiAnswer, fields: dict[str, Any]) -> None
 def add_command(output: Output, title: tuple[str, ...], **fields: Any) -> None:
     """Add a task.
 
-    The title needs no quotes: placet add Call the landlord --due friday
+    A day, a length, #label, p1 and @category at the end of the line are read; an option goes before them.
+    Behind -- all words are the title: placet add -- Buy milk tomorrow
     """
-    answer = client.post("/v1/tasks", {"title": joined_words(title, "a title"), **_values(fields)})
+    line, values = joined_words(title, "a title"), _values(fields)
+    readings: list[ReadingJson] = []
+    new: dict[str, Any] = {"title": line}
+    if not has_literal_words():
+        given = ",".join(values.keys() - {"labels"})
+        captured: CapturedLineJson = client.get("/v1/captured-line", {"line": line, "given": given}).json
+        readings = captured.get("readings", [])
+        new = {name: value for name, value in captured.items() if name != "readings" and value}
+    labels = [*new.get("labels", []), *values.get("labels", [])]
+    new |= values | ({"labels": labels} if labels else {})
+    answer = client.post("/v1/tasks", new)
     output.write_answer(answer, _line(_("Added")), task_row)
-    _tell_due(output, answer, fields)
+    due_words = next((reading["words"] for reading in readings if reading["field"] == "due"), fields["due"])
+    _tell_due(output, answer, fields | {"due": due_words})
+    if readings:
+        words = ", ".join(reading["words"] for reading in readings)
+        output.write_remark(
+            _("Read from the line: {words}. To keep them in the title: placet add -- TITLE").format(
+                words=words
+            )
+        )
 
 
 @command("list")

@@ -4,14 +4,16 @@ Never decides anything: each line names a use case.
 """
 
 from collections.abc import Callable
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from daemon.control.route import CREATED, Route
 from daemon.control.routes.journal import checklists, entries, history, task_lists
 from daemon.control.routes.journal.task_lists import Page
 from daemon.control.use_case_routes import read_query, read_ref_query, write_body, write_ref, write_ref_body
 from daemon.journal import tasks
+from daemon.journal.captured_line import LINE_CHARS_MAX, CapturedLine
 from daemon.journal.human_input import HumanInput
 from daemon.journal.references.task_filters import resolve_filter
 from daemon.journal.tasks import NewTask, Shift, TaskEdit
@@ -27,6 +29,18 @@ class Listing(Page, frozen=True, forbid_unknown_fields=True):
     """A page of tasks in full; `brief` leaves texts and reports out."""
 
     brief: bool = False
+
+
+class LineQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """A line that notes a task.
+
+    `keep`: words of it that stay in the title, as `readings` give them, on a line each. `given`: names of
+    fields, with commas between them, whose values are known from elsewhere, so that the line says none.
+    """
+
+    line: Annotated[str, Meta(max_length=LINE_CHARS_MAX)]
+    keep: Annotated[str, Meta(max_length=LINE_CHARS_MAX)] = ""
+    given: Annotated[str, Meta(max_length=LINE_CHARS_MAX)] = ""
 
 
 class Showing(Struct, frozen=True, forbid_unknown_fields=True):
@@ -62,10 +76,16 @@ def routes(human_input: HumanInput, on_new_task: OnNewTask | None = None) -> lis
             order=query.order,
         )
 
+    def read_line(snapshot: Snapshot, query: LineQuery) -> CapturedLine:
+        keep, given = query.keep.splitlines(), query.given.split(",")
+        return human_input.captured_line(snapshot, query.line, keep=keep, given=given)
+
     text, task = "/v1/tasks", "/v1/tasks/{ref}"
+    reading = "Read a line that notes a task, and add nothing"
     return [
         write_body("POST", text, "Add a task", add, Task, NewTask, status=CREATED),
         read_query(text, "List tasks", list_tasks, list[Task], Listing),
+        read_query("/v1/captured-line", reading, read_line, CapturedLine, LineQuery),
         *task_lists.routes(human_input),
         read_ref_query(task, "Show a task", _show, Task, Showing),
         write_ref_body("PATCH", task, "Change a task", edit, Task, TaskEdit),

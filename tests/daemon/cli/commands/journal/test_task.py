@@ -4,12 +4,13 @@ Never checks how the daemon decides: answers are scripted.
 """
 
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from tests.daemon.cli import examples
 from tests.daemon.cli.examples import AGENT, ITEM, TASK
-from tests.daemon.cli.fake_control import FakeControl
+from tests.daemon.cli.fake_control import READ_LINE, FakeControl
 from tests.support.commands import Placet
 
 LIST = "GET /v1/task-lines"
@@ -24,6 +25,31 @@ def test_add_needs_no_quotes_and_sends_only_what_was_given(placet: Placet, contr
     control.answers("POST /v1/tasks", examples.task(), status=201)
     assert placet("add", "Renew", "the", "passport").out == "✓ Added 3f2a  Renew the passport\n"
     assert _body(control, "POST /v1/tasks") == {"title": "Renew the passport"}
+
+
+def test_add_says_what_was_read_of_the_line_and_what_an_option_gives_is_not_read(
+    placet: Placet, control: FakeControl
+):
+    readings = [{"field": "due", "words": "friday"}, {"field": "labels", "words": "#home"}]
+    line = {"title": "Call Ana", "due": "2026-03-06", "priority": None, "labels": ["home"]}
+    control.answers(READ_LINE, line | {"readings": readings})
+    control.answers("POST /v1/tasks", examples.task() | {"due": "2026-03-06"}, status=201)
+    result = placet("add", "Call Ana friday #home", "--label", "new", "--estimate", "2h")
+    sent = {"title": "Call Ana", "due": "2026-03-06", "labels": ["home", "new"], "estimate_minutes": "2h"}
+    assert _body(control, "POST /v1/tasks") == sent
+    query = parse_qs(urlsplit(control.asked(READ_LINE)[-1].target).query)
+    assert query == {"line": ["Call Ana friday #home"], "given": ["estimate_minutes"]}
+    assert result.err == (
+        "Due Fri 6 Mar 2026.\n"
+        "Read from the line: friday, #home. To keep them in the title: placet add -- TITLE\n"
+    )
+
+
+def test_add_takes_words_behind_two_hyphens_as_they_are(placet: Placet, control: FakeControl):
+    control.answers("POST /v1/tasks", examples.task(), status=201)
+    placet("add", "--priority", "p0", "--", "Call", "Ana", "friday", "#home")
+    assert _body(control, "POST /v1/tasks") == {"title": "Call Ana friday #home", "priority": "P0"}
+    assert not control.asked(READ_LINE)
 
 
 @pytest.mark.parametrize("words", [["add"], ["task", "add"]])

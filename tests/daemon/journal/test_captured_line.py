@@ -8,9 +8,10 @@ from datetime import date
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from daemon.dates import durations, grammar
-from daemon.dates.captured_line import CapturedLine, read_line
+from daemon.journal.captured_line import CapturedLine, Reading, read_line
 from daemon.language import LANGUAGES
 from daemon.refusal import Refused
 
@@ -27,6 +28,11 @@ TODAY = date(2026, 11, 24)
         ("en", "Holiday in 2 weeks", "Holiday", "2026-12-08", None),
         ("en", "Walk half an hour today", "Walk", "2026-11-24", 30),
         ("de", "Steuer bis Freitag 2 Stunden", "Steuer", "2026-11-27", 120),
+        ("en", "Rest for 30 min tomorrow", "Rest", "2026-11-25", 30),
+        ("de", "Pause für 30 min morgen", "Pause", "2026-11-25", 30),
+        ("es", "Descansar mañana durante 30 min", "Descansar", "2026-11-25", 30),
+        ("fr", "Repos demain pendant 30 min", "Repos", "2026-11-25", 30),
+        ("ro", "Pauză mâine timp de 30 min", "Pauză", "2026-11-25", 30),
         ("de", "Rufe Ana an morgen", "Rufe Ana an", "2026-11-25", None),
         ("de", "Brief 24.12. 1,5 Stunden", "Brief", "2026-12-24", 90),
         ("es", "Llamar el viernes media hora", "Llamar", "2026-11-27", 30),
@@ -43,7 +49,9 @@ TODAY = date(2026, 11, 24)
 def test_a_day_and_a_length_are_split_off(
     language: str, line: str, title: str, due: str, minutes: int | None
 ) -> None:
-    assert read_line(line, TODAY, language) == CapturedLine(title, date.fromisoformat(due), minutes)
+    captured = read_line(line, TODAY, language)
+    assert (captured.title, captured.due) == (title, date.fromisoformat(due))
+    assert captured.estimate_minutes == minutes
 
 
 @pytest.mark.parametrize(
@@ -90,6 +98,16 @@ def test_a_day_and_a_length_are_split_off(
                 "Meet Sam friday at 15:00",
                 "Water plants every friday",
                 "Plan for 2027-03-15",
+                "#home",
+                "p1",
+                "for 30 min",
+                "Pay for the 30 min",
+                "Answer #42",
+                "Learn C#",
+                "Compare P1 and P2",
+                "Ask @bob",
+                "Release p4",
+                'Write "a #label"',
             )
         ),
         ("de", "Zeitung jeden Morgen"),
@@ -123,11 +141,63 @@ def test_a_day_and_a_length_are_split_off(
     ],
 )
 def test_what_may_mean_something_else_stays_in_the_title(language: str, line: str) -> None:
-    assert read_line(line, TODAY, language) == CapturedLine(line, None, None)
+    assert read_line(line, TODAY, language) == CapturedLine(title=line)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (
+            "Call Mar tomorrow for 30 min #home p1 @Errands",
+            CapturedLine(
+                title="Call Mar",
+                due=date(2026, 11, 25),
+                estimate_minutes=30,
+                labels=("home",),
+                priority="P1",
+                category="Errands",
+            ),
+        ),
+        ("Paint P0, #home #diy", CapturedLine(title="Paint", labels=("home", "diy"), priority="P0")),
+        ("Paint #diy tomorrow", CapturedLine(title="Paint", due=date(2026, 11, 25), labels=("diy",))),
+        ("Move @house-work", CapturedLine(title="Move", category="House work")),
+        ("Paint #diy #diy", CapturedLine(title="Paint", labels=("diy",))),
+        ("Paint p1 p2", CapturedLine(title="Paint p1", priority="P2")),
+        ("Streichen #über-uns", CapturedLine(title="Streichen", labels=("über-uns",))),
+    ],
+)
+def test_labels_priority_and_category_stand_behind_a_title_in_any_order(
+    line: str, expected: CapturedLine
+) -> None:
+    captured = read_line(line, TODAY, "en", categories=["Errands", "House work"])
+    assert replace(captured, readings=()) == expected
+
+
+def test_what_a_person_takes_back_stays_in_the_title_and_the_rest_is_read_all_the_same() -> None:
+    line = "Call Mar tomorrow #home p1"
+    readings = (Reading("due", "tomorrow"), Reading("labels", "#home"), Reading("priority", "p1"))
+    assert read_line(line, TODAY, "en").readings == readings
+    kept = read_line(line, TODAY, "en", keep=["#home"])
+    assert (kept.title, kept.labels, kept.priority) == ("Call Mar #home", (), "P1")
+    assert kept.due == date(2026, 11, 25)
+    everything = read_line(line, TODAY, "en", keep=[reading.words for reading in readings])
+    assert everything == CapturedLine(title=line)
+
+
+def test_a_value_that_is_given_is_not_read() -> None:
+    captured = read_line("Call Mar tomorrow #home", TODAY, "en", given=["due"])
+    assert (captured.title, captured.due, captured.labels) == ("Call Mar tomorrow", None, ("home",))
+
+
+def test_a_line_has_few_labels() -> None:
+    line = "Sort " + " ".join(f"#label{number}" for number in range(12))
+    captured = read_line(line, TODAY, "en")
+    assert (captured.title, len(captured.labels)) == ("Sort #label0 #label1", 10)
 
 
 WORDS = ["Buy", "stamps,", "the", "on", "for", "friday", "tomorrow", "Morgen", "vineri", "45", "min", "2 h"]
 WORDS += ["3/4", "2026-12-24", '"x', "half an hour", "in 2 weeks", "24.12.", "may", "none", "a", "\u202e"]
+TAGS = ["#home", "p1", "@Errands", "#42", "P3,"]
 
 
 @given(st.lists(st.sampled_from(WORDS) | st.text(max_size=4), min_size=1), st.sampled_from(LANGUAGES))
@@ -143,7 +213,7 @@ def test_no_word_is_lost_and_what_is_split_off_is_what_the_grammars_read(
     ] or captured.title == line.strip()
     rest = words[len(title) :]
     splits = [(rest[:cut], rest[cut:]) for cut in range(len(rest) + 1)]
-    both = {(captured.due, captured.minutes)}
+    both = {(captured.due, captured.estimate_minutes)}
     read = {
         pair
         for first, second in splits
@@ -161,3 +231,27 @@ def day(words: list[str], language: str) -> date | None:
 
 def length(words: list[str]) -> int | None:
     return durations.parse_named_length(" ".join(words))
+
+
+@given(
+    st.lists(st.sampled_from([*WORDS, *TAGS]) | st.text(max_size=4), min_size=1),
+    st.sets(st.sampled_from([*TAGS, "tomorrow", "45 min", ""])),
+    st.sampled_from(LANGUAGES),
+)
+def test_each_word_is_in_the_title_or_in_a_reading(parts: list[str], keep: set[str], language: str) -> None:
+    line = " ".join(parts)
+    captured = read_line(line, TODAY, language, categories=["Errands"], keep=keep)
+    shown = [
+        *captured.title.split(),
+        *(word for reading in captured.readings for word in reading.words.split()),
+    ]
+    assert sorted(filter(None, map(_bare, shown))) == sorted(filter(None, map(_bare, line.split())))
+    assert captured.title or not line.strip()
+    assert not keep & {
+        reading.words for reading in captured.readings if line.split().count(reading.words) == 1
+    }
+
+
+def _bare(word: str) -> str:
+    """Return a word without the signs that join a title to what follows."""
+    return word.rstrip(",;:\u2013\u2014-")

@@ -1,0 +1,162 @@
+"""One line with which a person notes a task: its title, and the values that stand behind it.
+
+A value is a day, a length, `#label`, `p1` or `@category`; they may follow each other in any order. Never
+loses a word, and never guesses: what can be read in two ways stays in the title, and so does what the person
+takes back (`keep`). An unknown category stays there too: "@" begins many words that name no category.
+"""
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from datetime import date
+from itertools import pairwise
+from typing import Final
+
+from msgspec import Struct
+
+from daemon.dates.line_ends import END_SIGNS, day_at_end, leaves_hanging, length_at_end
+from daemon.journal.fields.validation import NAME_CHARS_MAX, PRIORITIES
+from daemon.text_comparison import comparison_key
+
+LINE_CHARS_MAX: Final = 2000
+LABELS_MAX: Final = 10
+"""So many labels are read of a line; a line with more is no task."""
+_WORD: Final = re.compile(r"\S+")
+_LABEL: Final = re.compile(rf"#([^\W\d_][\w/-]{{0,{NAME_CHARS_MAX - 1}}})")
+"""A name begins with a letter: "#42" is the number of something."""
+_DASHES: Final = "—–-"
+"""A dash joins a title to what follows as a word of its own alone: "C--" has two."""
+
+_SINGLE_FIELDS: Final = ("due", "estimate_minutes", "priority", "category")
+
+LineValue = date | int | str
+
+
+class Reading(Struct, frozen=True):
+    """What was read of a line: the field by its name in the API, and the words that say its value."""
+
+    field: str
+    words: str
+
+
+class CapturedLine(Struct, frozen=True, kw_only=True):
+    """What a line says of a new task; null if it does not say it. `readings` are in the order of the line."""
+
+    title: str
+    due: date | None = None
+    estimate_minutes: int | None = None
+    labels: tuple[str, ...] = ()
+    priority: str | None = None
+    category: str | None = None
+    readings: tuple[Reading, ...] = ()
+
+
+def read_line(
+    line: str,
+    today: date,
+    language: str,
+    *,
+    categories: Collection[str] = (),
+    keep: Collection[str] = (),
+    given: Collection[str] = (),
+) -> CapturedLine:
+    """Split the values off the end of a line. A title is always left.
+
+    `categories` are the names that `@` may name. `keep` contains words, as readings give them, that stay in
+    the title. `given` contains fields that are known from elsewhere: no value of theirs is read.
+    """
+    spans = [word.span() for word in _WORD.finditer(line)]
+    words = [line[start:end] for start, end in spans]
+    readers = _readers(today, language, categories)
+    kept = _kept_places(words, keep)
+    left = [place for place in range(len(words)) if place not in kept]
+    values: dict[str, list[LineValue]] = {}
+    readings: list[Reading] = []
+    is_open = True
+    while is_open:
+        is_open = False
+        for field, read in readers.items():
+            most = 0 if field in given else LABELS_MAX if field == "labels" else 1
+            if len(values.get(field, [])) >= most:
+                continue
+            start, value = read([words[place] for place in left])
+            if not start or value is None:
+                continue
+            values.setdefault(field, []).insert(0, value)
+            readings.insert(0, Reading(field, " ".join(words[place] for place in left[start:])))
+            left, is_open = left[:start], True
+            break
+    if readings:
+        left = _without_joint(words, left)
+    title = _title(line, spans, sorted({*left, *kept}))
+    if readings and left and not any(place > left[-1] for place in kept):
+        title = title.rstrip(END_SIGNS) or title
+    return _make_line(title, values, readings)
+
+
+def _readers(
+    today: date, language: str, categories: Collection[str]
+) -> Mapping[str, Callable[[list[str]], tuple[int, LineValue | None]]]:
+    """Return what reads the value of each field at the end of words: where it begins, or 0, and the value."""
+    by_key = {comparison_key(name).replace(" ", "-"): name for name in categories}
+
+    def tag(find: Callable[[str], str | None]) -> Callable[[list[str]], tuple[int, LineValue | None]]:
+        def read(words: list[str]) -> tuple[int, LineValue | None]:
+            if len(words) < 2 or leaves_hanging(words[-2], {language}):
+                return 0, None
+            value = find(words[-1].rstrip(END_SIGNS))
+            return (len(words) - 1, value) if value is not None else (0, None)
+
+        return read
+
+    return {
+        "estimate_minutes": lambda words: length_at_end(words, today, language),
+        "due": lambda words: day_at_end(words, today, language),
+        "labels": tag(lambda word: match[1] if (match := _LABEL.fullmatch(word)) else None),
+        "priority": tag(lambda word: word.upper() if word.upper() in PRIORITIES else None),
+        "category": tag(lambda word: by_key.get(comparison_key(word[1:])) if word.startswith("@") else None),
+    }
+
+
+def _kept_places(words: list[str], keep: Collection[str]) -> set[int]:
+    """Return the places of the words that stay, where each group of them stands last."""
+    places: set[int] = set()
+    for group in (text.split() for text in keep):
+        for start in range(len(words) - len(group), -1, -1):
+            if group and words[start : start + len(group)] == group:
+                places.update(range(start, start + len(group)))
+                break
+    return places
+
+
+def _without_joint(words: list[str], left: list[int]) -> list[int]:
+    """Return the places without signs at the end that joined them to what was split off; signs alone stay."""
+    title = left
+    while title and not words[title[-1]].strip(END_SIGNS + _DASHES):
+        title = title[:-1]
+    return title if "".join(words[place] for place in title).strip(END_SIGNS) else left
+
+
+def _title(line: str, spans: list[tuple[int, int]], places: list[int]) -> str:
+    """Return the words at these places, with the blanks between neighbours as they were typed."""
+    parts = [line[slice(*spans[place])] for place in places[:1]]
+    for before, place in pairwise(places):
+        is_neighbour = place == before + 1
+        parts.append(line[spans[before][1] : spans[place][0]] if is_neighbour else " ")
+        parts.append(line[slice(*spans[place])])
+    return "".join(parts)
+
+
+def _make_line(title: str, values: Mapping[str, list[LineValue]], readings: list[Reading]) -> CapturedLine:
+    def single(field: str) -> LineValue | None:
+        return next(iter(values.get(field, [])), None)
+
+    due, minutes, priority, category = map(single, _SINGLE_FIELDS)
+    return CapturedLine(
+        title=title,
+        due=due if isinstance(due, date) else None,
+        estimate_minutes=minutes if isinstance(minutes, int) else None,
+        labels=tuple(dict.fromkeys(str(label) for label in values.get("labels", []))),
+        priority=None if priority is None else str(priority),
+        category=None if category is None else str(category),
+        readings=tuple(readings),
+    )
