@@ -249,8 +249,10 @@ def main() -> int:
         file.write_bytes(catalog_bytes(catalog))
         for message in missing(catalog):
             left += 1
-            print(f"{language}: not translated: {message}")
+            print(f"{file.relative_to(ROOT)}: not translated: {message}")
     compile_all(ROOT)
+    if left:
+        print(f"Translate these {left} messages in the files named, and run it again.")
     return min(left, 1)
 
 

@@ -3,6 +3,7 @@
 Never judges a translation by its meaning.
 """
 
+import ast
 import io
 import re
 import string
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 
 import hatch_build
 from tests.locale import catalogs
+from tests.support.source_tree import ROOT
 
 _COMMANDS = re.compile(r"`[^`]+`")
 _FAMILIAR = {
@@ -87,6 +89,20 @@ def test_a_reader_is_spoken_to_politely(language: str):
     familiar = re.compile(rf"(?<![\w-])({_FAMILIAR[language]})(?![\w-])", re.IGNORECASE)
     forms = [form for message in catalogs.read(language) if message.id for form in texts(message)]
     assert [form for form in forms if familiar.search(form)] == []
+
+
+def test_the_name_of_each_check_of_the_daemon_is_translated():
+    """If this fails, name the check in `_CHECKS` of daemon/cli/commands/operation/status.py."""
+    calls = [
+        call
+        for file in (ROOT / "daemon/control/health").glob("*.py")
+        for call in ast.walk(ast.parse(file.read_text()))
+        if isinstance(call, ast.Call) and ast.unparse(call.func) in ("make_check", "_DeviceFinding")
+    ]
+    names = {call.args[0].value for call in calls if isinstance(call.args[0], ast.Constant)}
+    assert {"copies", "mailboxes"} <= names
+    messages = {message.id for message in catalogs.read("de") if message.string}
+    assert names - messages == set()
 
 
 def test_no_line_ends_within_french_quotation_marks():

@@ -33,6 +33,8 @@ _CHECKS: Final = (
     gettext_noop("checks"),
     gettext_noop("verdicts"),
     gettext_noop("decisions"),
+    gettext_noop("copies"),
+    gettext_noop("mdns"),
 )
 """What is looked at of a device, if no other words of Placet name it."""
 
