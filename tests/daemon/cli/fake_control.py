@@ -125,12 +125,20 @@ class FakeControl:
         self._runner = web.AppRunner(app, handle_signals=False, shutdown_timeout=1)
         await self._runner.setup()
         with short_address(str(self.socket)) as address:
-            await web.UnixSite(self._runner, address).start()
+            server = self._runner.server
+            assert server is not None
+            self._listener = await self._loop.create_unix_server(server, address)
 
     async def _stop(self) -> None:
         self._end.set()
         server = self._runner.server
         assert server is not None
+        # A connection that asyncio has just accepted is lost, unclosed, if the listener ends before its first
+        # step: so no more are accepted, and then the listener ends.
+        for listening in self._listener.sockets:
+            self._loop.remove_reader(listening.fileno())
+        await asyncio.sleep(0)
+        self._listener.close()
         transports = [connection.transport for connection in server.connections]
         await self._runner.cleanup()
         # A connection that was being accepted at that moment is known only now.
