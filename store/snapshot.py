@@ -54,12 +54,14 @@ class Snapshot:
         memory: HeadMemory | None = None,
         readers: ReaderMemory | None = None,
         damage: DamagedDatabase | None = None,
+        clock: Callable[[], int] | None = None,
     ) -> None:
         self._db = db
         self.damage = damage
         """What was found damaged in the file before, None if nothing was."""
         self._memory = memory or HeadMemory()
         self._readers = readers
+        self._clock = clock
 
     @property
     def db(self) -> apsw.Connection:
@@ -98,6 +100,14 @@ class Snapshot:
         Both are Unix time in milliseconds. The stamp never goes back, even if the clock does.
         """
         return hlc.tick(self._last_stamp(), now_ms).ms
+
+    def shown_ms(self, stamp_ms: int) -> int:
+        """Return when something was stamped as it is shown, Unix time in milliseconds: never later than now.
+
+        A stamp ahead is that of a clock that was wrong once: it orders, and dates nothing. Without a clock,
+        as in a file that is no store of this device, it is the stamp.
+        """
+        return stamp_ms if self._clock is None else min(stamp_ms, self._clock())
 
     def _last_stamp(self) -> Stamp:
         row = self.db.execute("SELECT stamp_ms, stamp_n FROM standing").fetchone()

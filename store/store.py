@@ -211,7 +211,9 @@ class Store:
             try:
                 # BEGIN alone takes no snapshot: the first read does.
                 reader.execute("SELECT one FROM standing").fetchall()
-                yield Snapshot(reader, self._memory, self._readers_memory, self.damage)
+                yield Snapshot(
+                    reader, self._memory, self._readers_memory, self.damage, clock=self._world.now_ms
+                )
             finally:
                 reader.execute("ROLLBACK")
                 with self._lock:

@@ -118,7 +118,7 @@ class Transaction(Snapshot):
         world: StoreEnvironment,
         readers: ReaderMemory | None = None,
     ) -> None:
-        super().__init__(db, readers=readers)
+        super().__init__(db, readers=readers, clock=world.now_ms)
         self.__dict__["log"] = log
         self._world = world
         self._folding = TableWriter(db, log)

@@ -8,11 +8,10 @@ from typing import Annotated, Final
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from daemon.journal.fields import validation
-from daemon.journal.fields.provenance import is_set_by_person, written_ms
+from daemon.journal.fields.provenance import is_set_by_person, written_at_iso, written_ms
 from daemon.journal.references import entities, names
 from daemon.refusal import usage_error
 from daemon.text_comparison import comparison_key
-from daemon.timestamps import iso_utc
 from store.fold.entity import Entity
 from store.fold.entity_state import DELETED
 from store.sentence import sentence
@@ -167,6 +166,6 @@ def _present(snapshot: Snapshot, line: Entity) -> Preference:
         id=id_to_text(line.id),
         text=line.text("text"),
         category=None if category is None else names.shown_name(category),
-        created_at=None if line.created is None else iso_utc(written_ms(line.created)),
+        created_at=written_at_iso(snapshot, line.created),
         removed=not line.visible,
     )

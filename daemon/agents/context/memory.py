@@ -77,7 +77,7 @@ def told_observations(snapshot: Snapshot, agent: Agent, zone: tzinfo | None) -> 
     number. What is cut here stays whole in the journal.
     """
     messages = _observation_messages(snapshot, agent)
-    every = [_observation_view(message, zone) for message in messages]
+    every = [_observation_view(snapshot, message, zone) for message in messages]
     views = _views_within_budget(every)
     return ToldObservations(tuple(reversed(views)), tuple(reversed(every[len(views) :])))
 
@@ -106,7 +106,7 @@ def known_observations(snapshot: Snapshot, agent: Agent) -> set[str]:
     What it is not told any more counts as new if it is noted again, so that it is told again.
     """
     messages = _observation_messages(snapshot, agent)
-    views = _views_within_budget([_observation_view(message, None) for message in messages])
+    views = _views_within_budget([_observation_view(snapshot, message, None) for message in messages])
     return {message.text("text") for message in messages[: len(views)]}
 
 
@@ -125,10 +125,9 @@ def _observation_tokens(view: ObservationView) -> int:
     return budgets.estimated_tokens(view.text) + 10
 
 
-def _observation_view(message: Entity, zone: tzinfo | None) -> ObservationView:
-    return ObservationView(
-        message.text("text"), to_local(0 if message.created is None else message.created.ms, zone)
-    )
+def _observation_view(snapshot: Snapshot, message: Entity, zone: tzinfo | None) -> ObservationView:
+    made_ms = 0 if message.created is None else snapshot.shown_ms(message.created.ms)
+    return ObservationView(message.text("text"), to_local(made_ms, zone))
 
 
 # -- preferences --------------------------------------------------------------------------------------

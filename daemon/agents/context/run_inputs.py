@@ -74,7 +74,7 @@ def gather_inputs(
         entries=task_view.entry_views(snapshot, agent.task, zone),
         labels=task_view.offered_label_views(snapshot, task),
         linked_tasks=task_view.linked_task_views(snapshot, agent.task, entity),
-        new_entries=task_view.with_wishes(notes, wishes, zone),
+        new_entries=task_view.with_wishes(snapshot, notes, wishes, zone),
         changes=news.views,
         changes_left_out=news.left_out,
         allowed_tools=policy.allowed_tools(entity),

@@ -71,7 +71,7 @@ def _category_name(snapshot: Snapshot, task: Entity) -> str | None:
 def _items(snapshot: Snapshot, task: EntityId) -> tuple[ChecklistItemView, ...]:
     lists = ordered_children(snapshot, task, "task_checklist")
     views = [
-        _item_view(entity)
+        _item_view(snapshot, entity)
         for of_list in lists
         for entity in ordered_children(snapshot, of_list.id, "checklist_item")
     ]
@@ -83,7 +83,7 @@ def _items(snapshot: Snapshot, task: EntityId) -> tuple[ChecklistItemView, ...]:
     )
 
 
-def _item_view(item: Entity) -> ChecklistItemView:
+def _item_view(snapshot: Snapshot, item: Entity) -> ChecklistItemView:
     ticked = item.version("is_checked")
     return ChecklistItemView(
         id=id_to_text(item.id),
@@ -91,7 +91,7 @@ def _item_view(item: Entity) -> ChecklistItemView:
         is_checked=item.value("is_checked") is True,
         is_archived=item.value("is_archived") is True,
         checked_by=author_name(None if ticked is None else ticked.source) or "unknown",
-        checked_at_ms=None if ticked is None else written_ms(ticked.source),
+        checked_at_ms=None if ticked is None else snapshot.shown_ms(written_ms(ticked.source)),
     )
 
 
@@ -111,10 +111,10 @@ def all_note_views(snapshot: Snapshot, task: EntityId, zone: tzinfo | None) -> t
 
 
 def with_wishes(
-    notes: tuple[EntryView, ...], wishes: Iterable[Entity], zone: tzinfo | None
+    snapshot: Snapshot, notes: tuple[EntryView, ...], wishes: Iterable[Entity], zone: tzinfo | None
 ) -> tuple[EntryView, ...]:
     """Return notes and wishes together, oldest first."""
-    views = (replace(_entry_view(wish, zone), is_wish=True) for wish in wishes)
+    views = (replace(_entry_view(snapshot, wish, zone), is_wish=True) for wish in wishes)
     return tuple(sorted((*notes, *views), key=lambda view: (view.written_at, view.id)))
 
 
@@ -133,7 +133,7 @@ def _entry_views(
         if (entry := snapshot.entity(identifier)) is not None and entry.visible
     ]
     views = sorted(
-        (_entry_view(entry, zone) for entry in entries), key=lambda view: (view.written_at, view.id)
+        (_entry_view(snapshot, entry, zone) for entry in entries), key=lambda view: (view.written_at, view.id)
     )
     return tuple(
         reversed(
@@ -144,9 +144,9 @@ def _entry_views(
     )
 
 
-def _entry_view(entry: Entity, zone: tzinfo | None) -> EntryView:
+def _entry_view(snapshot: Snapshot, entry: Entity, zone: tzinfo | None) -> EntryView:
     created = entry.created
-    stamp_ms = 0 if created is None else written_ms(created)
+    stamp_ms = 0 if created is None else snapshot.shown_ms(written_ms(created))
     happened = parse_local(entry.text("happened_at"), stamp_ms, zone)
     source = entry.text("source")
     return EntryView(

@@ -61,7 +61,7 @@ def list_passkeys(snapshot: Snapshot) -> list[PasskeyDetails]:
                 rp_id=passkey.rp_id,
                 credential=credential.hex() if isinstance(credential, bytes) else "",
                 device_name=names.writing_device(created)[1],
-                added_at=iso_utc(created.ms),
+                added_at=iso_utc(snapshot.shown_ms(created.ms)),
             )
         )
     return sorted(listed, key=lambda details: (details.name, details.id))

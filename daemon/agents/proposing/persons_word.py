@@ -53,7 +53,7 @@ def later_word_objection(
         return None
     return (
         f"was confirmed before, and the user has {_deed_text(field, latest)} since,"
-        f" at {iso_utc(since.shown_ms)}."
+        f" at {iso_utc(snapshot.shown_ms(since.shown_ms))}."
         " Name in evidenceIds entries that the user wrote after that and that say otherwise"
     )
 
@@ -78,7 +78,7 @@ def clearing_objection(
     if evidence and all(is_later_note(snapshot.entity(entry), task, since) for entry in evidence):
         return None
     return (
-        f"goes against what the user set at {iso_utc(since.shown_ms)}."
+        f"goes against what the user set at {iso_utc(snapshot.shown_ms(since.shown_ms))}."
         " Name in evidenceIds entries that the user wrote after that and that say so"
     )
 

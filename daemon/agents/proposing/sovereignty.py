@@ -65,7 +65,7 @@ def tick_objection(
         and _has_evidence(snapshot, task, args, since)
     ):
         return None
-    time = "unknown" if set_at is None else iso_utc(set_at.shown_ms)
+    time = "unknown" if set_at is None else iso_utc(snapshot.shown_ms(set_at.shown_ms))
     return (
         f"User set this item at {time}. Provide a reason (>= {reason_min} chars)"
         " and evidence from after that time to override."

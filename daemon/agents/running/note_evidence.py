@@ -102,7 +102,7 @@ def _notes_of(snapshot: Snapshot, task_id: str, zone: tzinfo | None) -> _TaskNot
     if task is None or task.kind != "task" or not task.visible:
         return None
     typed = tuple(note for note in entry_views(snapshot, task.id, zone) if note.by != "agent")
-    notes = with_wishes(typed, newest_wishes(snapshot, agent_id(task.id)), zone)
+    notes = with_wishes(snapshot, typed, newest_wishes(snapshot, agent_id(task.id)), zone)
     newest = [cut_note(note) for note in notes[-NOTES_READ_MAX:]]
     return _TaskNotes(view_of_task(snapshot, task), tuple(newest))
 

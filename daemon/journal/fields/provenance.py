@@ -6,6 +6,7 @@ Never stored: `checked_by`, `checked_at`, `created_at` and `author` are all read
 from daemon.timestamps import iso_utc
 from store.fold.entity import Entity
 from store.fold.field_versions import Provenance
+from store.snapshot import Snapshot
 from syncproto.codec import Value
 from syncproto.commit import AuthorKind
 
@@ -34,9 +35,9 @@ def written_ms(source: Provenance) -> int:
     return origin_ms if type(origin_ms) is int else source.ms
 
 
-def written_at_iso(source: Provenance | None) -> str | None:
-    """Return `written_ms` as ISO 8601."""
-    return None if source is None else iso_utc(written_ms(source))
+def written_at_iso(snapshot: Snapshot, source: Provenance | None) -> str | None:
+    """Return when a value was written as it is shown, as ISO 8601: see `Snapshot.shown_ms`."""
+    return None if source is None else iso_utc(snapshot.shown_ms(written_ms(source)))
 
 
 def is_set_by_person(entity: Entity, field: str, value: Value) -> bool:

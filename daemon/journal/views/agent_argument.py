@@ -65,5 +65,5 @@ def _evidence(snapshot: Snapshot, task: EntityId, ref: str) -> Evidence:
         ref,
         note.text("text")[:EVIDENCE_CHARS],
         author_name(note.created) or "",
-        note.text("happened_at") or written_at_iso(note.created) or "",
+        note.text("happened_at") or written_at_iso(snapshot, note.created) or "",
     )

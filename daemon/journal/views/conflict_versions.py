@@ -157,7 +157,7 @@ class ConflictPresenter:
             by=choice.by,
             device=device.hex(),
             device_name=device_name,
-            at=iso_utc(choice.ms),
+            at=iso_utc(self.snapshot.shown_ms(choice.ms)),
             as_proposed=as_proposed(source),
             **sentence_fields("words", self._value_in_words(entity, field, choice.value)),
         )

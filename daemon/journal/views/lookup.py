@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from daemon.journal.fields.imported_provenance import original_write
 from daemon.journal.references import names
 from daemon.journal.views.structures import ClockJson
+from daemon.timestamps import iso_utc
 from store.fold import founding
 from store.fold.entity import Entity
 from store.fold.field_versions import Provenance
@@ -80,6 +81,10 @@ class NameLookup:
         self._devices: dict[ReplicaId, DeviceId] = {}
         self._device_names: dict[DeviceId, str] = {}
         self._answers: dict[EntityId, ChosenAnswer | None] = {}
+
+    def time_text(self, stamp_ms: int) -> str:
+        """Return when something was stamped as it is shown, as ISO 8601: see `Snapshot.shown_ms`."""
+        return iso_utc(self._snapshot.shown_ms(stamp_ms))
 
     @cached_property
     def labels(self) -> dict[EntityId, str]:

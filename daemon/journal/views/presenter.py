@@ -89,8 +89,8 @@ class JournalPresenter:
             conflicts=parts.first("conflicts", conflicts),
             agent_id=None if agent is None else id_to_text(agent),
             report=None if agent is None or brief else self._current_report(agent, task, listed),
-            created_at=written_at_iso(task.created),
-            updated_at=_updated_at(task),
+            created_at=written_at_iso(self._snapshot, task.created),
+            updated_at=_updated_at(self._snapshot, task),
             removed=not task.visible,
             unknown=parts.pairs("unknown", value_origins.unknown_field_values(self.names, task)) or UNSET,
             left_out=parts.left_out or UNSET,
@@ -204,7 +204,7 @@ class JournalPresenter:
             title=item.text("title"),
             is_checked=item.value("is_checked") is True,
             checked_by=author_name(source),
-            checked_at=written_at_iso(source),
+            checked_at=written_at_iso(self._snapshot, source),
             checked_on=self.names.writing_device_name(source),
             checked_as_proposed=as_proposed(source),
             is_archived=item.value("is_archived") is True,
@@ -227,11 +227,11 @@ class JournalPresenter:
 
     def entry(self, entry: Entity) -> Entry:
         """Show one entry."""
-        task, created = entry.value("task_id"), written_at_iso(entry.created)
+        task, created = entry.value("task_id"), written_at_iso(self._snapshot, entry.created)
         return Entry(
             id=id_to_text(entry.id),
             text=entry.text("text"),
-            happened_at=_happened_at(entry),
+            happened_at=entry.text("happened_at") or created or "",
             author=author_name(entry.created),
             as_proposed=as_proposed(entry.created),
             device_name=self.names.writing_device_name(entry.created),
@@ -272,14 +272,11 @@ class JournalPresenter:
         return ConflictPresenter(self.names, self.children, self._snapshot).conflicts(entity)
 
 
-def _happened_at(entry: Entity) -> str:
-    return entry.text("happened_at") or written_at_iso(entry.created) or ""
-
-
 def _entry_order(entry: Entity) -> tuple[str, str, int, EntityId]:
     """Return the key by which entries are ordered: by their time; texts of one file by their places in it."""
     created_n = 0 if entry.created is None else original_n(entry.created)
-    return _happened_at(entry), entry.text("position"), created_n, entry.id
+    stamped_at = "" if entry.created is None else iso_utc(written_ms(entry.created))
+    return entry.text("happened_at") or stamped_at, entry.text("position"), created_n, entry.id
 
 
 def _record_order(record: Entity) -> tuple[int, EntityId]:
@@ -305,7 +302,7 @@ def _progress(items: list[Entity]) -> Progress:
     return Progress(sum(item.value("is_checked") is True for item in kept_items), len(kept_items))
 
 
-def _updated_at(entity: Entity) -> str | None:
+def _updated_at(snapshot: Snapshot, entity: Entity) -> str | None:
     winners = entity.state.fields.winning_sources()
     newest = max(map(written_ms, winners), default=None)
-    return None if newest is None else iso_utc(newest)
+    return None if newest is None else iso_utc(snapshot.shown_ms(newest))

@@ -11,7 +11,6 @@ from daemon.journal.fields.schema import unknown_fields
 from daemon.journal.references.names import short_text
 from daemon.journal.views.lookup import NameLookup
 from daemon.journal.views.structures import Origin, StatusStep
-from daemon.timestamps import iso_utc
 from store.fold.entity import Entity
 from store.fold.field_versions import Provenance
 from store.fold.liveness import Liveness
@@ -31,13 +30,13 @@ def present_origin(names: NameLookup, source: Provenance) -> Origin:
     answered = None if source.effect is None else names.chosen_answer(source.effect)
     return Origin(
         by=author_name(source) or "",
-        at=iso_utc(written_ms(source)),
+        at=names.time_text(written_ms(source)),
         device=device.hex(),
         device_name=names.device_name(device),
         item_id=None if source.effect is None else id_to_text(source.effect),
         as_proposed=as_proposed(source),
         imported_from=(short_text(format_) if isinstance(format_, str) else "unknown") if imported else None,
-        imported_at=iso_utc(source.ms) if imported else None,
+        imported_at=names.time_text(source.ms) if imported else None,
         imported_device=None if original is None else short_text(original.device_name),
         question=None if answered is None else answered.question,
         answer=None if answered is None else answered.answer,

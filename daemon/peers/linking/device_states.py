@@ -266,7 +266,11 @@ def _admission(
     if admitter is None:
         return None, None, None
     member, device_id = members.get(admitter.device), admitter.device.hex()
-    return device_id[:8] if member is None else member.name, device_id, iso_utc(admitter.at_ms)
+    return (
+        device_id[:8] if member is None else member.name,
+        device_id,
+        iso_utc(snapshot.shown_ms(admitter.at_ms)),
+    )
 
 
 def _member_since(

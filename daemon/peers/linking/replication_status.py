@@ -83,7 +83,7 @@ def find_replication_status(
         kind="commit" if entity is None else entity.kind,
         title="" if entity is None else entity.text("title") or entity.text("name") or entity.text("text"),
         commits=len(heads),
-        at=iso_utc(newest.stamp.ms),
+        at=iso_utc(snapshot.shown_ms(newest.stamp.ms)),
         device_name=device_name_of(snapshot, newest.replica),
         devices=_holdings(snapshot, heads, page.shown, live_links, now_ms=now_ms),
         devices_left_out=page.members_left_out + page.removed_left_out,

@@ -3,20 +3,26 @@
 Never sets a clock of this machine: the skew of a device is a parameter.
 """
 
+import re
 from functools import partial
+from typing import Final
 
+import msgspec
 import pytest
 
+from daemon.agents.context.local_time import to_local
+from daemon.agents.context.task_view import entry_views
 from daemon.agents.deciding.waiting_items import list_waiting_items
 from daemon.agents.person import full_history
 from daemon.control.health import this_device
-from daemon.journal import change_log
+from daemon.journal import change_log, conflicts, preferences, tasks
 from daemon.journal.task_timeline import task_timeline
 from daemon.timestamps import iso_utc
 from syncproto.ids import EntityId, id_to_text
 from tests.support.decision_verbs import confirm
 from tests.support.fleet import Fleet, Home
 
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
 DAY_MS = 86_400_000
 DECADES_MS = 40 * 365 * DAY_MS
 
@@ -52,6 +58,41 @@ def test_no_face_dates_what_was_decided_and_written_ahead_of_now(
         times = [record.at for record in decided] + [change.at for change in changes]
         assert decided
         assert max(times + [moment.at for moment in moments]) == iso_utc(now_ms)
+
+
+def test_no_face_dates_a_task_or_what_belongs_to_it_ahead_of_now(
+    fleet: Fleet, a: Home, b: Home, task: EntityId
+) -> None:
+    a.skew_ms = DECADES_MS
+    a.set(task, title="Written by a wrong clock")
+    a.new("entry", task_id=task, text="by the 4th")
+    checklist = a.new("checklist", task_id=task, title="Steps")
+    a.new("checklist_item", checklist_id=checklist, title="Book", is_checked=True)
+    a.new("preference", text="mornings")
+    fleet.sync()
+    a.skew_ms = 0
+    b.set(task, title="Written here meanwhile")
+    a.set(task, title="And there")
+    fleet.sync()
+    for home in (a, b):
+        now, ref = iso_utc(home.now_ms()), id_to_text(task)
+        shown = home.read(partial(tasks.show, ref=ref, provenance=True))
+        answers = (shown, home.read(preferences.list_preferences))
+        disputed = home.read(partial(conflicts.list_conflicts, ref=ref))
+        assert disputed
+        assert shown.checklists[0].items[0].checked_at == shown.entries[0].happened_at == now
+        assert max(_times_in(msgspec.to_builtins((answers, disputed)))) == now
+        (note,) = home.read(partial(entry_views, task=task, zone=None))
+        assert note.written_at == to_local(home.now_ms(), None)
+
+
+def _times_in(value: object) -> list[str]:
+    """Return every time in an answer, whatever it is called there."""
+    if isinstance(value, dict):
+        return [time for part in value.values() for time in _times_in(part)]
+    if isinstance(value, list | tuple):
+        return [time for part in value for time in _times_in(part)]
+    return [value] if isinstance(value, str) and _TIME.fullmatch(value) else []
 
 
 def test_doctor_says_whose_stamps_lie_ahead_and_a_new_log_is_the_way_back(

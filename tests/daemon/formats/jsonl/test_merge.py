@@ -47,7 +47,11 @@ def titles(home: Home, task: EntityId) -> list[Any]:
 
 def test_an_imported_value_shows_who_wrote_it_when(a: Home, other: Home, task: EntityId):
     before, after = a.entity(task), other.entity(task)
-    assert written_at_iso(after.created) == written_at_iso(before.created)
+    made = [
+        home.read(partial(written_at_iso, source=part.created))
+        for home, part in ((a, before), (other, after))
+    ]
+    assert made[0] == made[1]
     devices = [home.read(partial(_device, entity=entity)) for home, entity in ((a, before), (other, after))]
     assert devices == [a.store._world.signer.device] * 2
 
