@@ -12,6 +12,7 @@ import stat
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -243,7 +244,7 @@ class LoadedSettings:
 
 def keys() -> tuple[str, ...]:
     """Return every known key, as `section.name`."""
-    return tuple(_TYPES)
+    return tuple(TYPES)
 
 
 def load(file: Path, environment: Mapping[str, str], flags: Mapping[str, str]) -> LoadedSettings:
@@ -251,11 +252,19 @@ def load(file: Path, environment: Mapping[str, str], flags: Mapping[str, str]) -
 
     `flags` maps keys to text; a missing file is an empty one.
     """
+    return load_text(read_file(file), str(file), environment, flags)
+
+
+def load_text(
+    text: str, origin: str, environment: Mapping[str, str], flags: Mapping[str, str]
+) -> LoadedSettings:
+    """Read the settings, with `text` as the file that `origin` names. Raises ConfigError, as `load` does."""
     chosen: dict[str, object] = {}
     origins: dict[str, str] = {}
-    for key, value, origin in [*_from_file(file), *_from_environment(environment), *_from_flags(flags)]:
-        chosen[key] = value
-        origins[key] = origin
+    for key, value, place in chain(
+        _from_toml(text, origin), _from_environment(environment), _from_flags(flags)
+    ):
+        chosen[key], origins[key] = value, place
     tree: dict[str, Any] = {}
     for key, value in chosen.items():
         section, _, name = key.rpartition(".")
@@ -271,12 +280,12 @@ def value_of(settings: Settings, key: str) -> object:
 
 def check_key(key: str, origin: str) -> None:
     """Raise ConfigError, with the nearest known one, for a key that is unknown."""
-    _check_name(key, _TYPES, origin)
+    _check_name(key, TYPES, origin)
 
 
 def parse_value(key: str, text: str, origin: str) -> object:
     """Read a value as it is written outside of the file. Raises ConfigError for what cannot be used."""
-    return _from_text(_check_name(key, _TYPES, origin), text, origin)
+    return _from_text(_check_name(key, TYPES, origin), text, origin)
 
 
 def read_file(file: Path) -> str:
@@ -323,13 +332,10 @@ def _leaves() -> Iterator[tuple[str, Any]]:
             yield name, hint
 
 
-_TYPES: Mapping[str, Any] = dict(_leaves())
+TYPES: Mapping[str, Any] = dict(_leaves())
+"""The type of each key, with its bounds."""
 _SECTIONS = frozenset(Settings.__struct_fields__)
-_BY_VARIABLE = {VARIABLE_PREFIX + key.upper().replace(".", "_"): key for key in _TYPES}
-
-
-def _from_file(file: Path) -> Iterator[tuple[str, object, str]]:
-    yield from _from_toml(read_file(file), str(file))
+_BY_VARIABLE = {VARIABLE_PREFIX + key.upper().replace(".", "_"): key for key in TYPES}
 
 
 def _from_toml(text: str, origin: str) -> Iterator[tuple[str, object, str]]:
@@ -341,7 +347,7 @@ def _from_toml(text: str, origin: str) -> Iterator[tuple[str, object, str]]:
         # The parser checks neither how many digits a number has nor how deep a value is.
         raise ConfigError(cannot_be_read(origin, _BEYOND_BOUNDS)) from error
     for key, value in _flat(tree, ""):
-        yield _check_name(key, _TYPES, origin), _convert(key, value, origin, strict=True), origin
+        yield _check_name(key, TYPES, origin), _convert(key, value, origin, strict=True), origin
 
 
 def _flat(tree: Mapping[str, object], prefix: str) -> Iterator[tuple[str, object]]:
@@ -353,7 +359,7 @@ def _flat(tree: Mapping[str, object], prefix: str) -> Iterator[tuple[str, object
 
 
 def _is_table(key: str) -> bool:
-    return get_origin(_TYPES.get(key)) is dict
+    return get_origin(TYPES.get(key)) is dict
 
 
 def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, object, str]]:
@@ -366,7 +372,7 @@ def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, obj
 def _from_flags(flags: Mapping[str, str]) -> Iterator[tuple[str, object, str]]:
     for key, text in flags.items():
         yield (
-            _check_name(key, _TYPES, "the command line"),
+            _check_name(key, TYPES, "the command line"),
             _from_text(key, text, "the command line"),
             "flag",
         )
@@ -440,7 +446,7 @@ def _from_text(key: str, text: str, origin: str) -> object:
     if any("\ud800" <= char <= "\udfff" for char in text):
         raise ConfigError(_unusable(origin, key, text, sentence("setting-not-utf8", "not UTF-8")))
     value: object = text
-    if get_origin(_TYPES[key]) is tuple:
+    if get_origin(TYPES[key]) is tuple:
         value = [part.strip() for part in text.split(",") if part.strip()]
     elif _is_table(key):
         value = _table_of(key, text, origin)
@@ -470,9 +476,9 @@ def _convert(key: str, value: object, origin: str, *, strict: bool) -> object:
         problem = sentence("json-value-is-needed", "it may contain only what JSON can")
         raise ConfigError(_unusable(origin, key, value, problem))
     try:
-        return msgspec.convert(value, _TYPES[key], strict=strict)
+        return msgspec.convert(value, TYPES[key], strict=strict)
     except msgspec.ValidationError as error:
-        choices = [choice for choice in get_args(_TYPES[key]) if isinstance(choice, str) and choice]
+        choices = [choice for choice in get_args(TYPES[key]) if isinstance(choice, str) and choice]
         problem = (
             sentence("one-is-needed", "one of {choices} is needed", choices=", ".join(choices))
             if choices

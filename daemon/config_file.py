@@ -5,7 +5,7 @@ Never writes what could not be read back, and never changes a comment or the ord
 
 import fcntl
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from daemon import config
-from daemon.config import ConfigError
+from daemon.config import ConfigError, Settings
 from daemon.files import replace_file
 from store.sentence import sentence
 
@@ -23,6 +23,8 @@ __all__ = [
     "Setting",
     "all_settings",
     "change_setting",
+    "change_settings",
+    "changed_settings",
     "find_setting",
     "read_settings",
     "replace_text",
@@ -40,6 +42,8 @@ class Setting(NamedTuple):
     origin: str
 
 
+Changes = Mapping[str, str | None]
+"""Keys, each with its new value as it is written outside of the file; None takes it out of the file."""
 KEYS = config.keys()
 """Every known key."""
 
@@ -80,16 +84,42 @@ def change_setting(file: str, key: str, text: str | None) -> bool:
     Raises ConfigError for a key or value that cannot be used, also if the file already contains one.
     """
     config.check_key(key, _COMMAND_LINE)
-    value = None if text is None else _plain(config.parse_value(key, text, _COMMAND_LINE))
+    if text is not None:
+        config.parse_value(key, text, _COMMAND_LINE)
     with _alone(file):
-        before = config.read_file(Path(file))
-        config.check_toml(before, file)
-        after = _set_key(before, key, value)
-        config.check_toml(after, file)
-        if after == before:
-            return False
-        _write(file, after)
-    return True
+        return _write_if_other(file, _changed_text(file, {key: text}))
+
+
+def changed_settings(file: str, environment: Mapping[str, str], changes: Changes) -> Settings:
+    """Return the settings as a daemon would read them after these changes, which are not written.
+
+    Raises ConfigError as `change_settings` does.
+    """
+    return config.load_text(_changed_text(file, changes), file, environment, {}).settings
+
+
+def change_settings(
+    file: str, environment: Mapping[str, str], changes: Changes, judge: Callable[[Settings], object]
+) -> bool:
+    """Make several changes, or none of them; return whether that changed anything.
+
+    `judge` raises ConfigError for settings with which a daemon could not start. Raises ConfigError.
+    """
+    with _alone(file):
+        after = _changed_text(file, changes)
+        judge(config.load_text(after, file, environment, {}).settings)
+        return _write_if_other(file, after)
+
+
+def _changed_text(file: str, changes: Changes) -> str:
+    text = config.read_file(Path(file))
+    config.check_toml(text, file)
+    for key, written in changes.items():
+        config.check_key(key, file)
+        value = None if written is None else _plain(config.parse_value(key, written, file))
+        text = _set_key(text, key, value)
+    config.check_toml(text, file)
+    return text
 
 
 def read_settings(file: str) -> str:
@@ -101,10 +131,7 @@ def replace_text(file: str, text: str) -> bool:
     """Write the whole file anew, if it can be used; return whether that changed anything."""
     config.check_toml(text, file)
     with _alone(file):
-        if text == config.read_file(Path(file)):
-            return False
-        _write(file, text)
-    return True
+        return _write_if_other(file, text)
 
 
 def _set_key(text: str, key: str, value: object) -> str:
@@ -143,8 +170,10 @@ def _alone(file: str) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _write(file: str, text: str) -> None:
-    """Replace the settings file as a whole; if it is a link, the file that it leads to."""
+def _write_if_other(file: str, text: str) -> bool:
+    """Replace the settings file as a whole, unless it is so already; if it is a link, what it leads to."""
+    if text == config.read_file(Path(file)):
+        return False
     target = Path(file).resolve()
     try:
         replace_file(target, text.encode())
@@ -157,3 +186,4 @@ def _write(file: str, text: str) -> None:
                 reason=str(error.strerror),
             )
         ) from error
+    return True

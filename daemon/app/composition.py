@@ -80,6 +80,7 @@ from daemon.web.review import review_routes
 from daemon.web.rules import rule_routes
 from daemon.web.server import PageServer
 from daemon.web.services import PageServices
+from daemon.web.settings import settings_routes
 from daemon.web.tasks import list_routes, new_task_routes, task_routes
 from daemon.web.viewer import Speech
 from daemon.words.translation import language_in_use
@@ -127,6 +128,7 @@ class Daemon:
         self._data = data
         self._database = Path(paths.database)
         self._socket = Path(paths.socket)
+        self._settings_place = settings_routes.SettingsPlace(paths.config_file, os.environ, settings)
         self._settings = settings
         self._clock = clock
         self._floor = DiskFloor(data, settings.disk.floor_mib << 20)
@@ -141,11 +143,9 @@ class Daemon:
         )
         if self._store.replica_doubt is not None:
             log.warning("the database continues as a new replica", seen=self._store.replica_doubt.value)
-        ledger = Ledger()
-        self._remotes = {
-            name: remote_model.open_remote_model(checked, self._store, clock, local_zone, ledger)
-            for name, checked in judged.items()
-        }
+        open_remote = remote_model.opener(self._store, clock, local_zone, Ledger())
+        self._remotes = {name: open_remote(checked) for name, checked in judged.items()}
+        self._probe = partial(remote_model.probe_remote_model, open_remote)
         rules = RulesModel(chosen_language(settings.language, os.environ))
         self._models = _models(self._remotes, rules, has_fallback=settings.model.fallback == "rules")
         self._watch = ClockWatch(clock.now_ms)
@@ -257,6 +257,7 @@ class Daemon:
             *external_routes.routes(services, deeds),
             *passkey_routes.routes(services, self._clock.randomness),
             *rule_routes.routes(services, typed),
+            *settings_routes.routes(services, self._settings_place, self._probe),
         ]
         self._page = PageServer(
             services,
@@ -315,8 +316,9 @@ class Daemon:
             log.warning("the end interrupts a write, which was not acknowledged and will be rolled back")
 
     def _human_input(self) -> HumanInput:
-        language = chosen_language(self._settings.language, os.environ)
-        return HumanInput(self._clock.now_ms, local_zone(), language)
+        return HumanInput(
+            self._clock.now_ms, local_zone(), chosen_language(self._settings.language, os.environ)
+        )
 
     def _routes(self) -> list[Route]:
         now_ms = self._clock.now_ms

@@ -3,16 +3,18 @@
 Never sends anything before the address, the key and the prices are checked.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import tzinfo
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from daemon.agents.models.openai import endpoint as endpoint_settings
 from daemon.agents.models.openai.endpoint import Endpoint
 from daemon.agents.running.conversation import AsyncDatabase
 from daemon.agents.running.runner import RunnerClock
 from daemon.agents.running.spending import Ledger, SpendingAccount, Tariff
+from daemon.agents.tools.model_interface import ModelUnavailable
 from daemon.config import ConfigError, ServerSettings, Settings
 from store.local import model_usage
 from store.local.model_usage import ModelUsage
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 
 MAIN = "openai"
+PROBE_WITHIN_S: Final = 30
+"""How long a person who tries a model waits for its server."""
 RESERVED_NAMES = frozenset({"rules", MAIN})
 
 
@@ -113,6 +117,32 @@ def open_remote_model(
     account = SpendingAccount(database, clock, endpoint.model, settings.tariff, zone, ledger=ledger)
     around = DeviceServices(account, StoredForm(database, endpoint))
     return RemoteModel(ChatCompletionsModel(endpoint, clock, around=around), account, endpoint)
+
+
+OpenRemote = Callable[[RemoteModelSettings], RemoteModel]
+
+
+def opener(
+    database: AsyncDatabase, clock: RunnerClock, zone: Callable[[], tzinfo], ledger: Ledger
+) -> OpenRemote:
+    """Return what opens the models of one device, which share its ledger."""
+    return lambda settings: open_remote_model(settings, database, clock, zone, ledger)
+
+
+async def probe_remote_model(open_remote: OpenRemote, settings: RemoteModelSettings) -> None:
+    """Ask a model's server whether it can be asked, and close the connections. No note is sent.
+
+    Raises ModelFault if it cannot, also if no answer comes within PROBE_WITHIN_S.
+    """
+    remote = open_remote(settings)
+    try:
+        async with asyncio.timeout(PROBE_WITHIN_S):
+            await remote.model.probe()
+    except TimeoutError:
+        late = sentence("model-probe-late", "no answer came within {seconds} s", seconds=PROBE_WITHIN_S)
+        raise ModelUnavailable(late) from None
+    finally:
+        await remote.model.close()
 
 
 class StoredForm:

@@ -85,6 +85,12 @@ def _without_other_task(change: ChangeView) -> ChangeView:
     return replace(change, before=None, after=None) if change.field in _PARENTS else change
 
 
+def _no_form() -> ModelMisconfigured:
+    return ModelMisconfigured(
+        sentence("model-server-no-tools", "the server understands neither tool calls nor answers by schema")
+    )
+
+
 class ChatCompletionsModel:
     """One endpoint. What was learnt of its context size lasts until the daemon ends, its form for longer."""
 
@@ -148,6 +154,11 @@ class ChatCompletionsModel:
         self._gate.record_answer()
         self._refusal = None
         return model_turn
+
+    async def probe(self) -> None:
+        """Ask the server anew whether it can be asked, without sending any note. Raises ModelFault."""
+        if await self._find_form(FORMS_BY_MODE[self._endpoint.mode]) is None:
+            raise _no_form()
 
     async def close(self) -> None:
         """Close the connections."""
@@ -331,11 +342,7 @@ class ChatCompletionsModel:
                     self._form = allowed[0]
             self._form = self._form or await self._find_form(FORMS_BY_MODE["auto"])
         if self._form is None:
-            raise ModelMisconfigured(
-                sentence(
-                    "model-server-no-tools", "the server understands neither tool calls nor answers by schema"
-                )
-            )
+            raise _no_form()
         return self._form
 
     async def _find_form(self, forms: Iterable[RequestForm]) -> RequestForm | None:

@@ -44,8 +44,10 @@ def main() -> int:
         ):
             folder = Path(temporary) / str(number)
             folder.mkdir()
-            with world_of(folder, **settings) as world:
-                count += take(chromium, world, table(folder), wanted.folder)
+            states = [state for state in table(folder) if state.name.startswith(wanted.only)]
+            if states:
+                with world_of(folder, **settings) as world:
+                    count += take(chromium, world, states, wanted.folder)
     print(f"{count} pictures in {wanted.folder}")
     return 0
 

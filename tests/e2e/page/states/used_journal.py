@@ -252,5 +252,16 @@ USED_STATES = [
     State("leave", "/devices/leave"),
     State("health-with-faults", "/health"),
     State("passkeys", "/passkeys"),
+    State("settings", "/settings"),
+    State("settings-unfolded", "/settings", unfolded),
+    State(
+        "settings-refused",
+        "/settings",
+        filled(
+            {"[name='set.history.retention_days']": "never"},
+            "#history [value=save]",
+            "[id='fault-history.retention_days']",
+        ),
+    ),
 ]
 """The table."""
