@@ -62,10 +62,6 @@ class KeyedRequest:
     __slots__ = ("_key", "_request")
 
     def __init__(self, key: str, parts: Iterable[bytes]) -> None:
-        if not _KEY.fullmatch(key):
-            raise usage_error(
-                sentence("idempotency-key-form", "Idempotency-Key takes 1 to 128 visible ASCII characters")
-            )
         self._key = key
         digest = hashlib.sha256()
         for part in parts:
@@ -127,6 +123,7 @@ class Dispatcher:
             writes = route.may_write(call.body)
             if writes:
                 self._require_room()
+            keyed = _keyed_request(request, raw, route) if writes else None
             if isinstance(route.handler, StreamHandler):
                 return await route.handler.run(request, call)
             with self._meter.measure("write" if writes else "read"):
@@ -136,7 +133,6 @@ class Dispatcher:
                     return web.Response(
                         status=route.status, body=body, headers=headers, content_type="application/json"
                     )
-                keyed = _keyed_request(request, raw, route) if writes else None
                 answer = await self._answer(route, call, keyed)
             headers = {CHANGE_HEADER: answer.change} if answer.change else {}
             return web.Response(
@@ -231,8 +227,18 @@ def _encode_answer(route: Route, answer: object) -> Answer:
 
 
 def _keyed_request(request: web.Request, raw: bytes, route: Route) -> KeyedRequest | None:
+    """Return a write with its key; None without one, or if the answer is not kept.
+
+    Raises Refused for a key that is none, to whatever route: its client counts on it all the same.
+    """
     key = request.headers.get(IDEMPOTENCY_HEADER)
-    if key is None or not route.stores_responses:
+    if key is None:
+        return None
+    if not _KEY.fullmatch(key):
+        raise usage_error(
+            sentence("idempotency-key-form", "Idempotency-Key takes 1 to 128 visible ASCII characters")
+        )
+    if not route.stores_responses:
         return None
     # The raw path includes the query: the same key with another query is another request.
     return KeyedRequest(key, [request.method.encode(), request.raw_path.encode(), raw])
