@@ -14,6 +14,7 @@ from daemon.cli.api import client
 from daemon.cli.api.client import percent_encode
 from daemon.cli.api.command_error import CommandError
 from daemon.cli.api.placet_asks import OPEN_STATES, new_key
+from daemon.cli.mcp.tool_table import MARK_CHARS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +45,8 @@ class DoorRefusal(Exception):
 class Door:
     """The tools for one agent, by its name on this device.
 
+    Models repeat the names that they give executions, so a name here is one of this door alone: of two doors
+    that use one yes under one name, one is granted. A retry by another door is not.
     `check_ended` raises if the client has gone: it is called before each part of a wait.
     """
 
@@ -51,6 +54,7 @@ class Door:
         self._name = name
         self._check_ended = check_ended
         self._is_registered = False
+        self._mark = new_key()[:MARK_CHARS]
         self._calls: dict[str, Callable[[Answer], Answer]] = {
             "find_tasks": self._find_tasks,
             "show_task": self._show_task,
@@ -223,7 +227,7 @@ class Door:
         body = {
             "agent": self._name,
             "args_hash": args["args_hash"],
-            "execution_id": args["execution_id"],
+            "execution_id": f"{args['execution_id']} {self._mark}",
         }
         answer: Answer = client.post(f"/v1/asks/{percent_encode(ask['ask_id'])}/use", body).json
         if answer["result"] != "granted":

@@ -13,6 +13,9 @@ WAIT_S_MAX: Final = 50
 CHANGES_MAX: Final = 10
 TITLE_CHARS_MAX: Final = 200
 NAME_CHARS_MAX: Final = 100
+MARK_CHARS: Final = 16
+"""How much of a random name a door adds to the names of executions, after a blank."""
+EXECUTION_CHARS_MAX: Final = 200 - MARK_CHARS - 1
 VALID_MINUTES_MAX: Final = 7 * 24 * 60
 INSTRUCTIONS: Final = (
     "Placet is a person's task journal. Nothing that you propose is done until the person confirms it. Do "
@@ -113,7 +116,8 @@ TOOLS: Final = (
             "ask": _text("The id of the ask.", 64),
             "args_hash": _text("The args_hash of the ask as get_decisions shows it.", 64),
             "execution_id": _text(
-                "Your own name for this execution: only a retry of it is granted again.", 200
+                "Your own name for this execution: only a retry of it, on this connection, is granted again.",
+                EXECUTION_CHARS_MAX,
             ),
         },
         ("ask", "args_hash", "execution_id"),

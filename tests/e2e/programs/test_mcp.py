@@ -5,6 +5,7 @@ here from the specification. Never calls the door but as a program does, by its 
 """
 
 import json
+import re
 import subprocess
 from typing import Any
 
@@ -95,14 +96,12 @@ def test_a_permission_is_used_once_and_only_as_it_was_shown(device: MakeDevice, 
     assert speak(laptop, era, use_early) == "pending"
     laptop.do("confirm", new_ask["ask_id"])
 
-    async def use_all(call: Call) -> list[str]:
-        right, wrong = new_ask["args_hash"], "0" * 64
-        uses = [("first", wrong), ("first", right), ("first", right), ("second", right)]
-        return [await use(call, execution, args_hash) for execution, args_hash in uses]
+    right, wrong = new_ask["args_hash"], "0" * 64
+    uses = [("first", wrong), ("first", right), ("first", right), ("second", right)]
 
-    assert speak(laptop, era, use_all) == ["changed", "granted", "granted", "already_used"]
-
-    async def read_receipt(call: Call) -> str:
+    async def use_all(call: Call) -> str:
+        results = [await use(call, execution, args_hash) for execution, args_hash in uses]
+        assert results == ["changed", "granted", "granted", "already_used"]
         granted = await call(
             "use_permission",
             ask=new_ask["ask_id"],
@@ -115,9 +114,15 @@ def test_a_permission_is_used_once_and_only_as_it_was_shown(device: MakeDevice, 
         return str(resource.text)
 
     receipt = laptop.home / "receipt.json"
-    receipt.write_text(speak(laptop, era, read_receipt))
+    receipt.write_text(speak(laptop, era, use_all))
+
+    async def use_again(call: Call) -> str:
+        return await use(call, "first", right)
+
+    assert speak(laptop, era, use_again) == "already_used"
     checked = laptop.do("verify-receipt", str(receipt))
-    assert [use["execution_id"] for use in checked["uses"]] == ["first"]
+    (spent,) = checked["uses"]
+    assert re.fullmatch("first [0-9a-f]{16}", spent["execution_id"])
     # Models repeat their keys: the next call is asked about, and a retry of that finds its ask.
     later = [speak(laptop, era, ask) for _ in range(2)]
     assert [(again["state"], again["ask_id"]) for again in later] == [("pending", later[0]["ask_id"])] * 2

@@ -80,7 +80,7 @@ def test_of_programs_that_race_for_a_yes_one_acts(laptop: Device) -> None:
         assert sorted(in_step(uses)) == ["already_used"] * (PROGRAMS - 1) + ["granted"]
 
 
-def test_of_two_doors_that_race_for_a_yes_one_acts(laptop: Device) -> None:
+def test_of_two_doors_that_race_for_a_yes_under_one_name_one_acts(laptop: Device) -> None:
     ask = permitted_ask(Program(laptop, "Claude"))
     start = threading.Barrier(2)
 
@@ -89,7 +89,7 @@ def test_of_two_doors_that_race_for_a_yes_one_acts(laptop: Device) -> None:
             await call("get_decisions")  # the door is ready
             start.wait(LIMIT_S)
             answer = await call(
-                "use_permission", ask=ask["ask_id"], args_hash=ask["args_hash"], execution_id=era
+                "use_permission", ask=ask["ask_id"], args_hash=ask["args_hash"], execution_id="send 1"
             )
             return str(answer["result"])
 

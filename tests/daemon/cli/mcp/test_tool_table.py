@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 from daemon.agents.asks import ask_requests
 from daemon.agents.outside import proposals, readable_tasks
 from daemon.agents.tools.actions import ACTION_CHARS_MAX
-from daemon.cli.mcp.tool_table import TOOLS, output_schema
+from daemon.cli.mcp.tool_table import MARK_CHARS, TOOLS, output_schema
 from tests.daemon.cli.mcp import answer_schemas
 
 
@@ -25,7 +25,8 @@ def test_an_ask_is_bounded_as_the_daemon_bounds_it():
     assert ask["options"]["maxItems"] == ask_requests.OPTIONS_MAX
     assert ask["options"]["items"]["maxLength"] == ask_requests.OPTION_CHARS_MAX
     assert ask["valid_minutes"]["maximum"] * 60_000 == ask_requests.LIFETIME_MAX_MS
-    assert properties("use_permission")["execution_id"]["maxLength"] == ask_requests.EXECUTION_CHARS_MAX
+    execution_chars_max = properties("use_permission")["execution_id"]["maxLength"]
+    assert execution_chars_max + 1 + MARK_CHARS == ask_requests.EXECUTION_CHARS_MAX
 
 
 def test_proposals_are_bounded_as_the_daemon_bounds_them():
