@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 ANSWER_TIMEOUT_S: Final = 30.0
 PAGE_SIZE: Final = 500
 """A list is answered in pages of so many; a shorter one is the last."""
+LINES_PAGE_SIZE: Final = 2000
+"""The same of lists with a line each."""
 _CONNECT_S: Final = 5.0
 _READ_BYTES: Final = 1 << 18
 _HEAD_BYTES_MAX: Final = 1 << 16
@@ -128,19 +130,22 @@ def _pieces(connection: socket.socket, first: bytes, total: int, wait_s: float) 
         yield piece
 
 
-def get_pages(path: str, query: Query, limit: int | None = None) -> ApiAnswer:
+def get_pages(path: str, query: Query, limit: int | None = None, page_size: int = PAGE_SIZE) -> ApiAnswer:
     """Read a list page by page, to its end or to `limit`; raises `CommandError`."""
-    answer = page = get(path, {**query, "limit": _page_size(limit, 0)})
+    answer = page = get(path, {**query, "limit": _page_size(limit, 0, page_size)})
     all_json = answer.json
-    while isinstance(page.json, list) and len(page.json) == PAGE_SIZE and len(all_json) != limit:
-        page = get(path, {**query, "after": page.json[-1]["id"], "limit": _page_size(limit, len(all_json))})
+    while isinstance(page.json, list) and len(page.json) == page_size and len(all_json) != limit:
+        after, size = page.json[-1]["id"], _page_size(limit, len(all_json), page_size)
+        page = get(path, {**query, "after": after, "limit": size})
         all_json = all_json + page.json
     return ApiAnswer(all_json, answer.date, page.left_out)
 
 
-def _page_size(limit: int | None, come: int) -> int | None:
+def _page_size(limit: int | None, come: int, page_size: int) -> int | None:
     """Return how much to ask for after `come` have come; None for the usual page."""
-    return None if limit is None else min(limit - come, PAGE_SIZE)
+    if limit is None:
+        return None if page_size == PAGE_SIZE else page_size
+    return min(limit - come, page_size)
 
 
 def upload(path: str, query: Query, pieces: Iterator[bytes], size: int, wait_s: float) -> ApiAnswer:

@@ -87,6 +87,9 @@ def plain_line(row: Sequence[object]) -> str:
 
 def plain_cell(cell: object) -> str:
     """Write one value for a script: nothing for None, `true` and `false`, lists with commas."""
+    # Most values are texts.
+    if isinstance(cell, str):
+        return escape(cell)
     if cell is None:
         return ""
     if isinstance(cell, bool):

@@ -21,6 +21,8 @@ from store.snapshot import Snapshot
 from syncproto.ids import EntityId, id_to_text
 
 PAGE_MAX = 500
+LINES_MAX = 2000
+"""The lines that one answer has at most: a request costs as much as a hundred of them."""
 
 
 class TaskLine(BriefTask, frozen=True, kw_only=True):

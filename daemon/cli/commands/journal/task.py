@@ -125,12 +125,15 @@ def list_command(
     With --plain: id, status, priority, due, title, labels, ticked/items.
     """
     # A list shows one line per task; JSON is for programs, which receive everything.
-    path = "/v1/task-lines" if output.form in (HUMAN, PLAIN) else "/v1/tasks"
+    has_lines = output.form in (HUMAN, PLAIN)
+    path, page_size = (
+        ("/v1/task-lines", client.LINES_PAGE_SIZE) if has_lines else ("/v1/tasks", client.PAGE_SIZE)
+    )
     # A whole list is sorted when it is here: of tasks that change their places meanwhile, pages in that order
     # would leave some out.
     order = None if limit is None else "priority"
     query = {"all": everything, "removed": removed, "order": order, **options}
-    answer = client.get_pages(path, query, limit)
+    answer = client.get_pages(path, query, limit, page_size)
     output.write_answer(answer, task_list, task_rows)
     if not answer.json:
         output.write_remark(_nothing_listed_words(removed, narrowed=any(options.values())))

@@ -31,6 +31,12 @@ class Page(TaskFilter, frozen=True, forbid_unknown_fields=True):
     order: Annotated[ListOrder, Meta(description="What comes first.")] = ListOrder.OLDEST
 
 
+class LinesPage(Page, frozen=True, forbid_unknown_fields=True):
+    """The same of lines, of which one answer may have more."""
+
+    limit: Annotated[int, Meta(ge=1, le=task_lines.LINES_MAX)] = task_lines.PAGE_MAX
+
+
 class SearchQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Words, "phrases in quotes" and -excluded words; `removed` looks among what was removed too."""
 
@@ -43,7 +49,7 @@ class SearchQuery(Struct, frozen=True, forbid_unknown_fields=True):
 def routes(human_input: HumanInput) -> list[Route]:
     """Return the part of the table on lists and search; `human_input` reads the days that people type."""
 
-    def list_lines(snapshot: Snapshot, query: Page) -> list[TaskLine]:
+    def list_lines(snapshot: Snapshot, query: LinesPage) -> list[TaskLine]:
         return task_lines.task_lines_page(
             snapshot,
             closed=query.all,
@@ -55,7 +61,7 @@ def routes(human_input: HumanInput) -> list[Route]:
         )
 
     return [
-        read_query("/v1/task-lines", "List tasks, a line each", list_lines, list[TaskLine], Page),
+        read_query("/v1/task-lines", "List tasks, a line each", list_lines, list[TaskLine], LinesPage),
         read_query("/v1/search", "Find tasks by words", _search, Found, SearchQuery),
     ]
 

@@ -159,7 +159,7 @@ def test_what_goes_into_a_pipe_is_not_cut(placet: Placet, control: FakeControl):
 def test_list_asks_for_all_and_for_the_removed(placet: Placet, control: FakeControl):
     control.answers(LIST, [])
     placet("list", "--all", "--removed")
-    assert control.requests[-1].target == "/v1/task-lines?all=1&removed=1"
+    assert control.requests[-1].target == "/v1/task-lines?all=1&removed=1&limit=2000"
 
 
 def test_an_empty_list_says_what_to_do_on_standard_error(placet: Placet, control: FakeControl):
@@ -195,15 +195,15 @@ def test_a_long_list_is_read_page_by_page_and_told_as_one(placet: Placet, contro
 
 
 def test_a_list_that_ends_after_the_most_pressing_asks_for_no_more(placet: Placet, control: FakeControl):
-    tasks = [examples.task(id=f"{moment:032x}", priority="P1", due=None) for moment in range(500)]
+    tasks = [examples.task(id=f"{moment:032x}", priority="P1", due=None) for moment in range(2000)]
     control.answers(LIST, tasks)
     control.answers(LIST, tasks[:2])
-    assert len(placet("list", "--limit", "502", "--plain").out.splitlines()) == 502
+    assert len(placet("list", "--limit", "2002", "--plain").out.splitlines()) == 2002
     control.answers("GET /v1/tasks", tasks[:1])
     assert placet("list", "--limit", "1", "--json").json == tasks[:1]
     assert [request.target for request in control.requests] == [
-        "/v1/task-lines?order=priority&limit=500",
-        f"/v1/task-lines?order=priority&after={499:032x}&limit=2",
+        "/v1/task-lines?order=priority&limit=2000",
+        f"/v1/task-lines?order=priority&after={1999:032x}&limit=2",
         "/v1/tasks?order=priority&limit=1",
     ]
 
@@ -213,7 +213,10 @@ def test_a_list_asks_for_no_more_than_it_shows(placet: Placet, control: FakeCont
     control.answers("GET /v1/tasks", [])
     placet("list")
     placet("list", "--json")
-    assert [request.target for request in control.requests] == ["/v1/task-lines", "/v1/tasks"]
+    assert [request.target for request in control.requests] == [
+        "/v1/task-lines?limit=2000",
+        "/v1/tasks",
+    ]
 
 
 def test_show_tells_who_wrote_what(placet: Placet, control: FakeControl):
@@ -328,7 +331,7 @@ def test_a_list_is_narrowed_by_what_its_tasks_must_be(placet: Placet, control: F
     texts = ["--label", "my home", "--category", "none", "--status", "open", "--priority", "p1"]
     placet("list", *texts, "--due-before", "friday")
     assert control.requests[-1].target == (
-        "/v1/task-lines?label=my%20home&category=none&status=open&priority=p1&due_before=friday"
+        "/v1/task-lines?label=my%20home&category=none&status=open&priority=p1&due_before=friday&limit=2000"
     )
     control.answers(LIST, [])
     placet("list")
