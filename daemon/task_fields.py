@@ -77,7 +77,7 @@ TASK_FIELDS: Final = (
         "priority",
         word="priority",
         option=Option("--priority", "P", help="P0 (now) to P3 (some day)."),
-        form=FormField(4, asked="Priority"),
+        form=FormField(5, asked="Priority"),
     ),
     TaskField(
         "due",
@@ -89,12 +89,24 @@ TASK_FIELDS: Final = (
         form=FormField(2, asked="Due, such as tomorrow, friday or 2026-12-24", label="Due", is_on_new=True),
     ),
     TaskField(
+        "start",
+        "day",
+        word="start",
+        option=Option(
+            "--start", "DATE", help="The day before which lists do not show it: monday, YYYY-MM-DD."
+        ),
+        fact="from {day}",
+        exported_as="start",
+        form=FormField(3, asked="Not shown before, such as monday or 2026-12-24", label="Start"),
+        prompt="startDate",
+    ),
+    TaskField(
         "estimate_minutes",
         "minutes",
         word="estimate",
         option=Option("--estimate", "TIME", help="How long it takes: 90, 2h, 1h30."),
         exported_as="estimate",
-        form=FormField(3, asked="How long it takes, such as 45 min or 2 h", label="Length", is_on_new=True),
+        form=FormField(4, asked="How long it takes, such as 45 min or 2 h", label="Length", is_on_new=True),
     ),
     TaskField(
         "labels",
@@ -102,7 +114,7 @@ TASK_FIELDS: Final = (
         word="label",
         kept_as="label_ids",
         option=Option("--label", "NAME", help="A label; may be given again."),
-        form=FormField(6, asked="Labels, one on each line", label="Labels"),
+        form=FormField(7, asked="Labels, one on each line", label="Labels"),
     ),
     TaskField(
         "category",
@@ -110,7 +122,7 @@ TASK_FIELDS: Final = (
         word="category",
         kept_as="category_id",
         option=Option("--category", "NAME", help="A category."),
-        form=FormField(5, asked="Category", label="Category"),
+        form=FormField(6, asked="Category", label="Category"),
     ),
     TaskField(
         "language",

@@ -228,11 +228,13 @@ class Snapshot:
         closed: bool,
         after: EntityId | None,
         limit: int,
+        begun_by: str | None = None,
     ) -> list[tuple[EntityId, bytes]]:
         """Return at most `limit` states of a kind in an order, beginning after `after`.
 
         They are of visible entities, or of the others if `removed`; with `closed`, also of closed ones.
-        Costs what it returns.
+        With `begun_by`, a day, visible open tasks whose start lies behind it are left out. Costs what it
+        returns.
         """
         beyond, place = self._beyond(order, after)
         # One query per value of `closed`: each is a range of the index, and the union stays ordered.
@@ -241,7 +243,8 @@ class Snapshot:
             f"SELECT {', '.join(order.columns)}, id, state FROM entity"
             f" WHERE kind = {apsw.format_sql_value(kind)} AND visible = {int(not removed)} AND closed = "
         )
-        parts = [f"{select}{part}{beyond}" for part in ((0, 1) if closed else (0,))]
+        begun = "" if begun_by is None or removed else f" AND start <= {apsw.format_sql_value(begun_by)}"
+        parts = [f"{select}0{begun}{beyond}", *([f"{select}1{beyond}"] if closed else [])]
         sorting = ", ".join(f"{number + 1} {order.direction}" for number in range(len(order.columns) + 1))
         rows: Any = self.db.execute(
             f"{' UNION ALL '.join(parts)} ORDER BY {sorting} LIMIT ?", (*place * len(parts), limit)

@@ -44,6 +44,10 @@ class HumanInput:
         day = grammar.parse_due_day(words, self.today(), self._language())
         return None if day is None else day.isoformat()
 
+    def latest_start(self, wanted: bool) -> str | None:
+        """Return the day by which tasks have begun that a list shows, if it is asked for those alone."""
+        return self.today().isoformat() if wanted else None
+
     def day(self, words: str) -> date:
         """Read the day that a list is of, today for no words. Raises Refused, also if they mean no day."""
         day = self.due_day(words) if words else self.today().isoformat()

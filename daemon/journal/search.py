@@ -9,12 +9,13 @@ from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct
 
-from daemon.journal.references.task_filters import ResolvedFilter
+from daemon.journal.references.task_filters import ResolvedFilter, begins_after
 from daemon.journal.views.sorted_tasks import TaskOrder, TaskState, sort_states
 from daemon.refusal import usage_error
 from store.fold.entity import Entity
 from store.fold.word_index import CATEGORY_FIELD, LABEL_FIELD_PREFIX, searchable_fields
 from store.queries import projections
+from store.queries.task_ranges import count_beginning_after
 from store.queries.word_search import SearchTerm, Snippet, WordSearch
 from store.sentence import sentence
 from store.snapshot import Snapshot
@@ -58,10 +59,14 @@ class FoundTask(Struct, frozen=True):
 
 
 class Found(Struct, frozen=True):
-    """What was found, the best first; with `next`, more is found after it, perhaps on the same tasks."""
+    """What was found, the best first; with `next`, more is found after it, perhaps on the same tasks.
+
+    `begin_later` counts the tasks that were left out up to there because they have not begun.
+    """
 
     tasks: list[FoundTask]
     next: Annotated[int | None, Meta(description="The `after` of the next page; null at the end.")]
+    begin_later: int = 0
 
 
 class _Hit(NamedTuple):
@@ -72,17 +77,25 @@ class _Hit(NamedTuple):
     removed: bool
 
 
-def search_tasks(snapshot: Snapshot, query: str, *, removed: bool, after: int, limit: int) -> Found:
+def search_tasks(
+    snapshot: Snapshot, query: str, *, removed: bool, after: int, limit: int, begun_by: str | None = None
+) -> Found:
     """Find tasks by words in them: in titles, reasons, items, notes, and by names of labels and categories.
 
-    `removed` looks among what is out of sight too. Raises Refused (usage) for a query without a word.
+    `removed` looks among what is out of sight too. With `begun_by`, a day, open tasks whose start lies behind
+    it are left out. Raises Refused (usage) for a query without a word.
     """
     finder = WordSearch(snapshot)
     terms = _terms(finder, query)
     words = _Words(snapshot, finder, terms)
     hits_by_task: dict[EntityId, tuple[_Hit, list[Place]]] = {}
+    later: set[EntityId] = set()
     looked_at, more = 0, False
-    for hit in _hits(snapshot, finder.matching_ids(terms, after)):
+    for match in _hits(snapshot, finder.matching_ids(terms, after)):
+        hit = match
+        if hit is not None and not hit.removed and begins_after(hit.task.value, begun_by):
+            later.add(hit.task.id)
+            hit = None
         new = hit is not None and (removed or not hit.removed) and hit.task.id not in hits_by_task
         more = looked_at >= MATCHES_SEARCHED_MAX or (new and len(hits_by_task) >= limit)
         if more:
@@ -93,11 +106,17 @@ def search_tasks(snapshot: Snapshot, query: str, *, removed: bool, after: int, l
             if len(places) < PLACES_MAX:
                 places += words.places(hit)
     tasks_found = [_found_task(hit.task, places[:PLACES_MAX]) for hit, places in hits_by_task.values()]
-    return Found(tasks_found, after + looked_at if more else None)
+    return Found(tasks_found, after + looked_at if more else None, len(later))
 
 
 def found_states(
-    snapshot: Snapshot, query: str, order: TaskOrder, *, wanted: ResolvedFilter | None, count: int
+    snapshot: Snapshot,
+    query: str,
+    order: TaskOrder,
+    *,
+    wanted: ResolvedFilter | None,
+    count: int,
+    begun_by: str | None = None,
 ) -> list[TaskState]:
     """Return the states of the first `count` tasks in sight in which words are found; see `search_tasks`.
 
@@ -105,7 +124,7 @@ def found_states(
     MATCHES_SEARCHED_MAX best places.
     """
     is_narrowed = wanted is not None or order is not TaskOrder.MADE
-    tasks = _matching_tasks(snapshot, query, MATCHES_SEARCHED_MAX if is_narrowed else count)
+    tasks = _matching_tasks(snapshot, query, MATCHES_SEARCHED_MAX if is_narrowed else count, begun_by)
     state_by_task = projections.states_of(snapshot, tasks)
     states = [
         (task, state_by_task[task])
@@ -115,12 +134,26 @@ def found_states(
     return sort_states(states, order)[:count]
 
 
-def _matching_tasks(snapshot: Snapshot, query: str, limit: int) -> list[EntityId]:
+def count_found_later(snapshot: Snapshot, query: str, *, wanted: ResolvedFilter | None, begun_by: str) -> int:
+    """Count the tasks in sight in which words are found, and which `found_states` leaves out for their start.
+
+    It looks at the MATCHES_SEARCHED_MAX best places.
+    """
+    if not count_beginning_after(snapshot, begun_by):
+        return 0
+    tasks = _matching_tasks(snapshot, query, MATCHES_SEARCHED_MAX, None)
+    values = map(projections.winning_values, projections.states_of(snapshot, tasks).values())
+    return sum(
+        begins_after(task.get, begun_by) and (wanted is None or wanted.matches(task)) for task in values
+    )
+
+
+def _matching_tasks(snapshot: Snapshot, query: str, limit: int, begun_by: str | None) -> list[EntityId]:
     finder = WordSearch(snapshot)
     tasks: dict[EntityId, None] = {}
     matches = finder.matching_ids(_terms(finder, query), 0)
     for hit in _hits(snapshot, islice(matches, MATCHES_SEARCHED_MAX)):
-        if hit is not None and not hit.removed:
+        if hit is not None and not hit.removed and not begins_after(hit.task.value, begun_by):
             tasks[hit.task.id] = None
         if len(tasks) >= limit:
             break

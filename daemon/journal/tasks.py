@@ -63,6 +63,7 @@ class NewTask(Struct, frozen=True, forbid_unknown_fields=True):
     reason: RemarkText | None = None
     priority: PriorityText = validation.PRIORITY_DEFAULT
     due: TypedDay | None = None
+    start: TypedDay | None = None
     estimate_minutes: TypedMinutes | None = None
     language: LanguageText | None = None
     labels: LabelNames = []
@@ -77,6 +78,7 @@ class TaskEdit(Struct, frozen=True, forbid_unknown_fields=True):
     reason: RemarkText | UnsetType | None = UNSET
     priority: PriorityText | UnsetType = UNSET
     due: TypedDay | UnsetType | None = UNSET
+    start: TypedDay | UnsetType | None = UNSET
     estimate_minutes: TypedMinutes | UnsetType | None = UNSET
     language: LanguageText | UnsetType | None = UNSET
     labels: LabelNames | UnsetType = UNSET
@@ -112,10 +114,18 @@ def list_tasks(
     limit: int = PAGE_MAX,
     wanted: ResolvedFilter | None = None,
     order: ListOrder = ListOrder.OLDEST,
+    begun_by: str | None = None,
 ) -> list[Task]:
-    """List a page of open tasks; `closed` and `removed` as in `task_lines_page`."""
+    """List a page of open tasks; `closed`, `removed` and `begun_by` as in `task_lines_page`."""
     rows = task_states_page(
-        snapshot, closed=closed, removed=removed, after=after, limit=limit, wanted=wanted, order=order
+        snapshot,
+        closed=closed,
+        removed=removed,
+        after=after,
+        limit=limit,
+        wanted=wanted,
+        order=order,
+        begun_by=begun_by,
     )
     presenter = JournalPresenter(snapshot)
     presenter.children.preload([task for task, _ in rows], texts=not brief)

@@ -159,6 +159,7 @@ class TaskJson(TypedDict, total=False):
     priority: str
     estimate_minutes: int | None
     due: str | None
+    start: str | None
     language: str | None
     labels: list[str]
     label_colors: dict[str, str]

@@ -41,6 +41,7 @@ class TaskLineJson(TypedDict, total=False):
     status: str
     priority: str
     due: str | None
+    start: str | None
     estimate_minutes: int | None
     labels: list[str]
     label_colors: dict[str, str]
@@ -73,6 +74,7 @@ class FoundTaskJson(TypedDict, total=False):
 class FoundJson(TypedDict, total=False):
     tasks: list[FoundTaskJson]
     next: int | None
+    begin_later: int
 
 
 class KeptJson(TypedDict, total=False):
@@ -92,6 +94,7 @@ class DayLineJson(TypedDict, total=False):
     status: str
     priority: str
     due: str | None
+    start: str | None
     estimate_minutes: int | None
     labels: list[str]
     label_colors: dict[str, str]

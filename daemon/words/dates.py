@@ -156,6 +156,11 @@ def _full_day(day: date) -> str:
     return _("{day} {month} {year}").format(day=day.day, month=_(_MONTHS[day.month - 1]), year=day.year)
 
 
+def local_day(now_s: float) -> str:
+    """Return the day of a moment on this machine as YYYY-MM-DD."""
+    return _local(now_s).date().isoformat()
+
+
 def due_words(text: object, now_s: float | None) -> tuple[str, int | None]:
     """Say when something is due, and in how many days (negative: overdue; None: unknown)."""
     try:

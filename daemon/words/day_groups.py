@@ -5,15 +5,19 @@ Never decides what is in a group.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from daemon.words.dates import due_words, full_day_words
 from daemon.words.translation import _, gettext_noop, ngettext
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _DAYLESS: Final = {
     "overdue": gettext_noop("Overdue"),
     "in_progress": gettext_noop("In progress without a day"),
 }
+_CLOSED: Final = ("DONE", "REJECTED")
 _NEAR: Final = (gettext_noop("Today"), gettext_noop("Tomorrow"))
 
 
@@ -28,6 +32,18 @@ def group_words(name: str, day: str | None, now_s: float | None) -> str:
     return _(_NEAR[days]) if days in (0, 1) else full_day_words(day, None).words
 
 
+def begins_later(task: Mapping[str, object], now_s: float | None) -> bool:
+    """Say whether a task is open and its start is still to come."""
+    start = task.get("start")
+    days = due_words(start, now_s)[1] if start else None
+    return days is not None and days > 0 and task.get("status") not in _CLOSED
+
+
 def begin_later_words(count: int) -> str:
     """Say how many tasks do not show yet: "3 begin later"; nothing for none."""
     return ngettext("{count} begins later", "{count} begin later", count).format(count=count) if count else ""
+
+
+def option_for_later(words: str) -> str:
+    """Return what `begin_later_words` says with the option that shows these tasks."""
+    return f"{words}: --later"

@@ -105,15 +105,14 @@ def _task_columns(
         return None, None, None, None
     return (
         _text(row, "priority") or PRIORITY_DEFAULT,
-        _day(row, "due") or WITHOUT_DAY,
+        day_text(row.value("due")) or WITHOUT_DAY,
         _text(row, "status") or STATUS_DEFAULT,
-        _day(row, "start"),
+        day_text(row.value("start")),
     )
 
 
-def _day(row: EntityState | LoneCreation, field: str) -> str:
-    """Return the value of a field if it is a day, YYYY-MM-DD; "" for anything else."""
-    value = row.value(field)
+def day_text(value: object) -> str:
+    """Return a value if it is a day, YYYY-MM-DD; "" for anything else."""
     if not isinstance(value, str) or len(value) != _DAY_CHARS or value[4] != "-" or value[7] != "-":
         return ""
     try:

@@ -3,6 +3,7 @@
 Never reads a task to count it, and never one that it does not return.
 """
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from store.fold.list_columns import WITHOUT_DAY
@@ -11,6 +12,10 @@ from syncproto.ids import EntityId
 
 _BEHIND_ALL = "\x7f"
 """A text behind that of any day, and behind `WITHOUT_DAY`."""
+_BEGINNING_LATER = (
+    "FROM entity INDEXED BY task_by_start"
+    " WHERE kind = 'task' AND visible = 1 AND closed = 0 AND start > '' AND start > ?"
+)
 
 
 class TaskRange(NamedTuple):
@@ -61,9 +66,12 @@ def _rows(wanted: TaskRange) -> tuple[str, list[str]]:
 
 def count_beginning_after(snapshot: Snapshot, day: str) -> int:
     """Count the visible open tasks whose start lies behind a day, in the index alone."""
-    counted: Any = snapshot.db.execute(
-        "SELECT count(*) FROM entity INDEXED BY task_by_start"
-        " WHERE kind = 'task' AND visible = 1 AND closed = 0 AND start > '' AND start > ?",
-        (day,),
-    ).fetchone()
+    counted: Any = snapshot.db.execute(f"SELECT count(*) {_BEGINNING_LATER}", (day,)).fetchone()
     return int(counted[0])
+
+
+def states_beginning_after(snapshot: Snapshot, day: str) -> Iterator[bytes]:
+    """Yield the states of those, in no order."""
+    rows: Any = snapshot.db.execute(f"SELECT state {_BEGINNING_LATER}", (day,))
+    for (state,) in rows:
+        yield state

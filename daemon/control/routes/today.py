@@ -24,6 +24,7 @@ class DayQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
     day: Annotated[str, Meta(description="YYYY-MM-DD, or words such as tomorrow; today if it is empty.")] = ""
     limit: Annotated[int, Meta(ge=1, le=PAGE_MAX)] = LIMIT_DEFAULT
+    later: Annotated[bool, Meta(description="Also tasks whose start lies behind the day.")] = False
 
 
 def routes(human_input: HumanInput) -> list[Route]:
@@ -34,6 +35,7 @@ def routes(human_input: HumanInput) -> list[Route]:
             snapshot,
             human_input.day(query.day),
             limit=query.limit,
+            later=query.later,
             waiting=waiting_by_task(list_waiting_items(snapshot, human_input.now_ms())),
         )
 

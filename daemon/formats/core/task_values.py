@@ -12,5 +12,6 @@ class TaskValues:
 
     priority: str | None = None
     due: str | None = None
+    start: str | None = None
     estimate_minutes: int | None = None
     language: str | None = None

@@ -4,12 +4,14 @@ Never takes brackets for marks unless all that is in them is: else they are word
 """
 
 import re
-from datetime import date
 from typing import Final, NamedTuple
+
+from daemon.formats.core.extension_fields import read_day
 
 INLINE: Final = ("GROOMED", "IN PROGRESS", "REJECTED")
 WITH_REASON: Final = ("BLOCKED", "ON HOLD")
-_ONE = rf"(?:P[0-3]|due \d{{4}}-\d\d-\d\d|{'|'.join(INLINE)})"
+_DAYS: Final = ("due", "start")
+_ONE = rf"(?:P[0-3]|(?:{'|'.join(_DAYS)}) \d{{4}}-\d\d-\d\d|{'|'.join(INLINE)})"
 _REASON = rf"(?:{'|'.join(WITH_REASON)}): [^()]+"
 _MARKS = re.compile(rf" \(({_ONE}(?:, {_ONE})*(?:, {_REASON})?|{_REASON})\)$", re.ASCII)
 
@@ -19,6 +21,7 @@ class HeadingMarks(NamedTuple):
 
     priority: str | None = None
     due: str | None = None
+    start: str | None = None
     status: str | None = None
     reason: str | None = None
 
@@ -40,15 +43,12 @@ def _read_marks(text: str) -> HeadingMarks | None:
         front, reason = text[: started.start()], text[started.end() :]
         marks["status"] = started[1]
     for mark in filter(None, front.split(", ")):
-        name = "priority" if mark[0] == "P" else "due" if mark.startswith("due ") else "status"
-        if name in marks:
+        word, _, day = mark.partition(" ")
+        name = word if word in _DAYS else "priority" if mark[0] == "P" else "status"
+        if name in marks or (name in _DAYS and read_day(day) is None):
             return None
-        marks[name] = mark.removeprefix("due ")
-    try:
-        date.fromisoformat(marks.get("due", "2000-01-01"))
-    except ValueError:
-        return None
-    return HeadingMarks(marks.get("priority"), marks.get("due"), marks.get("status"), reason)
+        marks[name] = day if name in _DAYS else mark
+    return HeadingMarks(**marks, reason=reason)
 
 
 def marks_text(marks: HeadingMarks) -> str:
@@ -56,7 +56,8 @@ def marks_text(marks: HeadingMarks) -> str:
     # Brackets in a reason would end the marks.
     reason = (marks.reason or "no reason given").translate(_BRACKETS)
     status = f"{marks.status}: {reason}" if marks.status in WITH_REASON else marks.status
-    parts = [marks.priority, f"due {marks.due}" if marks.due else None, status]
+    days = [f"{name} {day}" for name in _DAYS if (day := getattr(marks, name))]
+    parts = [marks.priority, *days, status]
     return f" ({', '.join(filter(None, parts))})" if any(parts) else ""
 
 

@@ -136,6 +136,7 @@ class _Section:
             reason=None if self._status else self._marks.reason,
             priority=self._marks.priority,
             due=self._marks.due,
+            start=self._marks.start,
             checklists=(checklist,) if self._items else (),
             entries=tuple(self._entries),
             links=tuple(self._links()),

@@ -60,7 +60,7 @@ def _heading_text(task: ExportedTask) -> str:
     title = _text(task.title or _UNNAMED)
     priority = task.priority if task.priority != PRIORITY_DEFAULT else None
     status = task.status if task.status in (*INLINE, *WITH_REASON) else None
-    marks = marks_text(HeadingMarks(priority, task.due, status, task.reason))
+    marks = marks_text(HeadingMarks(priority, task.due, task.start, status, task.reason))
     if not marks and split_marks(title)[0] != title:
         # The title itself ends like marks: only the last ones are read as such.
         marks = marks_text(HeadingMarks(task.priority or PRIORITY_DEFAULT))

@@ -26,11 +26,9 @@ ID_KEY = "placet"
 """The key by which an exported file names the task that a line was exported from."""
 
 _ID = re.compile(r"[0-9a-f]{32}")
-SPELLED = {
-    "lang" if field.type == "language" else field.exported_as: field
-    for field in TASK_FIELDS
-    if field.exported_as
-}
+_KEYS = {"language": "lang", "start": "t"}
+"""What the format's programs call fields; the others keep our word."""
+SPELLED = {_KEYS.get(field.name, field.exported_as): field for field in TASK_FIELDS if field.exported_as}
 """The fields that an export writes as pairs of our own, by the key."""
 UNITS: dict[FieldType, str] = {"minutes": "min"}
 """What stands behind a value in such a pair."""

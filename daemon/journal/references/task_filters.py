@@ -15,6 +15,7 @@ from daemon.journal.references import names
 from daemon.journal.references.names import TASK_LABELS, NamedKind
 from daemon.refusal import one_of, usage_error
 from daemon.text_comparison import comparison_key
+from store.fold.list_columns import day_text
 from store.sentence import sentence
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId, id_to_text
@@ -86,6 +87,14 @@ class ResolvedFilter:
         if self.labels is None:
             return True
         return not any(value is True and field in self.known for field, value in task.items())
+
+
+def begins_after(value_of: Callable[[str], object], day: str | None) -> bool:
+    """Say whether a task is open and its start lies behind a day; never without a day."""
+    if day is None or day_text(value_of("start")) <= day:
+        return False
+    status = value_of("status")
+    return not isinstance(status, str) or status not in validation.CLOSED
 
 
 def _text(task: Mapping[str, Any], field: str) -> str:

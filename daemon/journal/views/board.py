@@ -3,6 +3,8 @@
 Never reads a task that it does not show: what it only counts, an index counts.
 """
 
+from typing import NamedTuple
+
 from msgspec import Struct
 
 from daemon.journal.fields.validation import CLOSED, STATUSES
@@ -10,7 +12,7 @@ from daemon.journal.views.lookup import clock_json
 from daemon.journal.views.structures import ClockJson
 from daemon.journal.views.task_lines import TaskLine, task_lines_of
 from store.fold.entity_state import load_state
-from store.queries.task_ranges import TaskRange, count_tasks, first_task_states
+from store.queries.task_ranges import TaskRange, count_beginning_after, count_tasks, first_task_states
 from store.snapshot import Snapshot
 
 
@@ -29,21 +31,33 @@ class BoardColumn(Struct, frozen=True):
     tasks: list[BoardTask]
 
 
-def read_board(snapshot: Snapshot, *, closed: bool, shown_max: int) -> list[BoardColumn]:
-    """Return a column per status, in the order of work; `closed` adds the statuses of finished tasks."""
+class Board(NamedTuple):
+    """The columns in the order of work. `begin_later` counts the tasks that are left out for their start."""
+
+    columns: list[BoardColumn]
+    begin_later: int = 0
+
+
+def read_board(snapshot: Snapshot, *, closed: bool, shown_max: int, begun_by: str | None = None) -> Board:
+    """Return a column per status; `closed` adds the statuses of finished tasks.
+
+    With `begun_by`, a day, open tasks whose start lies behind it are left out.
+    """
     columns = [
         (status, count_tasks(snapshot, wanted), first_task_states(snapshot, wanted, shown_max))
         for status in STATUSES
         if closed or status not in CLOSED
-        for wanted in (TaskRange(status=status),)
+        for wanted in (TaskRange(status=status, begun_by=None if status in CLOSED else begun_by),)
     ]
     states = [state for _status, _count, of_status in columns for state in of_status]
     # What belongs to the lines is read at once.
     lines = iter(task_lines_of(snapshot, states, removed=False))
-    return [
+    later_count = 0 if begun_by is None else count_beginning_after(snapshot, begun_by)
+    shown_columns = [
         BoardColumn(status, count, [_board_task(next(lines), state) for _task, state in of_status])
         for status, count, of_status in columns
     ]
+    return Board(shown_columns, later_count)
 
 
 def _board_task(line: TaskLine, state: bytes) -> BoardTask:

@@ -45,7 +45,8 @@ class DayGroup(Struct, frozen=True):
 class Day(Struct, frozen=True):
     """What a day shows of the open tasks; each of them is in one group at most, and a group may be empty.
 
-    A task whose start lies behind the day is in no group. `begin_later` counts all of those.
+    A task whose start lies behind the day is in no group, unless it is asked for. `begin_later` counts those
+    that are left out, whenever they are due.
     """
 
     day: Annotated[str, Meta(description="YYYY-MM-DD.")]
@@ -53,8 +54,10 @@ class Day(Struct, frozen=True):
     begin_later: int
 
 
-def read_day(snapshot: Snapshot, day: date, *, limit: int, waiting: Mapping[str, int]) -> Day:
-    """Return what a day shows, `limit` tasks of each group at most.
+def read_day(
+    snapshot: Snapshot, day: date, *, limit: int, waiting: Mapping[str, int], later: bool = False
+) -> Day:
+    """Return what a day shows, `limit` tasks of each group at most; `later` adds those that begin later.
 
     `waiting` counts the waiting proposals by the ids of their tasks. Of lines that are too long for one
     answer it shows the first.
@@ -62,7 +65,7 @@ def read_day(snapshot: Snapshot, day: date, *, limit: int, waiting: Mapping[str,
     shown_day = day.isoformat()
     bounds = PartBounds({_LINES: _LINES_BYTES_MAX})
     groups = []
-    for name, group_day, wanted in _ranges(day):
+    for name, group_day, wanted in _ranges(day, None if later else shown_day):
         count = count_tasks(snapshot, wanted)
         states = first_task_states(snapshot, wanted, limit) if count else []
         groups.append((DayGroup(name, group_day, count, []), states))
@@ -79,13 +82,13 @@ def read_day(snapshot: Snapshot, day: date, *, limit: int, waiting: Mapping[str,
             )
             for group, states in groups
         ],
-        count_beginning_after(snapshot, shown_day),
+        0 if later else count_beginning_after(snapshot, shown_day),
     )
 
 
-def _ranges(day: date) -> Iterator[tuple[GroupName, str | None, TaskRange]]:
+def _ranges(day: date, begun_by: str | None) -> Iterator[tuple[GroupName, str | None, TaskRange]]:
     """Yield the groups of a day, each with its own day and its tasks."""
-    begun = TaskRange(begun_by=day.isoformat())
+    begun = TaskRange(begun_by=begun_by)
     yield "overdue", None, begun._replace(due_before=day.isoformat())
     # The calendar ends, and a day that is asked for may be its last.
     for ahead in range(min(DAYS_AHEAD, (date.max - day).days) + 1):

@@ -13,6 +13,7 @@ from daemon.journal.views.task_lines import page_start, task_states, task_states
 from daemon.text_comparison import comparison_key
 from store.fold.list_columns import ListOrder
 from store.queries import projections
+from store.queries.task_ranges import count_beginning_after, states_beginning_after
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId
 
@@ -48,17 +49,25 @@ def sorted_states(
     after: str | None,
     limit: int,
     wanted: ResolvedFilter | None,
+    begun_by: str | None = None,
 ) -> list[TaskState]:
     """Return the states of a page of tasks in an order; see `task_states_page`."""
     if stored := _STORED.get(order):
         return task_states_page(
-            snapshot, closed=closed, removed=False, after=after, limit=limit, wanted=wanted, order=stored
+            snapshot,
+            closed=closed,
+            removed=False,
+            after=after,
+            limit=limit,
+            wanted=wanted,
+            order=stored,
+            begun_by=begun_by,
         )
     begin = page_start(snapshot, after)
     includes_closed = closed or (wanted is not None and wanted.includes_closed)
     places: dict[EntityId, _Place] = {}
     kept: list[TaskState] = []
-    for number, (task, state) in enumerate(task_states(snapshot, closed=includes_closed)):
+    for number, (task, state) in enumerate(task_states(snapshot, closed=includes_closed, begun_by=begun_by)):
         values = projections.winning_values(state)
         places[task] = _place(order, values, number)
         if wanted is None or wanted.matches(values):
@@ -68,6 +77,14 @@ def sorted_states(
         shown = places.get(begin) or _place_of_lost(snapshot, order, begin, len(places), includes_closed)
         kept = [row for row in kept if places[row[0]] > shown]
     return kept[:limit]
+
+
+def count_later(snapshot: Snapshot, day: str, wanted: ResolvedFilter | None) -> int:
+    """Count the open tasks whose start lies behind a day, of those that a filter asks for."""
+    if wanted is None:
+        return count_beginning_after(snapshot, day)
+    states = states_beginning_after(snapshot, day)
+    return sum(wanted.matches(projections.winning_values(state)) for state in states)
 
 
 def sort_states(states: Iterable[TaskState], order: TaskOrder) -> list[TaskState]:

@@ -207,13 +207,14 @@ class BriefTask(Struct, frozen=True, kw_only=True):
     status: str
     priority: str
     due: str | None
+    start: str | None
     estimate_minutes: int | None
 
 
 class Task(Struct, frozen=True, kw_only=True):
     """A task with all that belongs to it; with `brief`, without its texts and its report.
 
-    `vector_clock` is what an edit gives back as its `base`. Times are ISO 8601, `due` is YYYY-MM-DD.
+    `vector_clock` is what an edit gives back as its `base`. Times are ISO 8601, days YYYY-MM-DD.
     `left_out` counts by the names of parts what of them is not shown, because the answer would be too long:
     the newest notes, records and statuses are shown, and the first of all else. The lists of notes,
     checklists, links, times and conflicts, and the log, have everything. Progress and time are those of all.
@@ -226,6 +227,7 @@ class Task(Struct, frozen=True, kw_only=True):
     priority: str
     estimate_minutes: int | None
     due: str | None
+    start: str | None
     language: str | None
     labels: list[str]
     label_colors: dict[str, str]

@@ -47,13 +47,22 @@ def task_lines_page(
     limit: int = PAGE_MAX,
     wanted: ResolvedFilter | None = None,
     order: ListOrder = ListOrder.OLDEST,
+    begun_by: str | None = None,
 ) -> list[TaskLine]:
     """List open tasks; `closed` adds the others; `removed` lists those instead.
 
-    `after` is the id of the last one of the page before.
+    `after` is the id of the last one of the page before. With `begun_by`, a day, open tasks whose start lies
+    behind it are left out.
     """
     rows = task_states_page(
-        snapshot, closed=closed, removed=removed, after=after, limit=limit, wanted=wanted, order=order
+        snapshot,
+        closed=closed,
+        removed=removed,
+        after=after,
+        limit=limit,
+        wanted=wanted,
+        order=order,
+        begun_by=begun_by,
     )
     return task_lines_of(snapshot, rows, removed=removed)
 
@@ -78,6 +87,7 @@ def task_states_page(
     limit: int,
     wanted: ResolvedFilter | None,
     order: ListOrder = ListOrder.OLDEST,
+    begun_by: str | None = None,
 ) -> list[tuple[EntityId, bytes]]:
     """Return the states of a page of tasks. With a filter it looks at as many as it takes to fill one.
 
@@ -87,9 +97,17 @@ def task_states_page(
     includes_closed = closed or removed or (wanted is not None and wanted.includes_closed)
     if wanted is None:
         return snapshot.states_in_order(
-            "task", order, removed=removed, closed=includes_closed, after=begin, limit=limit
+            "task",
+            order,
+            removed=removed,
+            closed=includes_closed,
+            after=begin,
+            limit=limit,
+            begun_by=begun_by,
         )
-    rows = task_states(snapshot, closed=includes_closed, removed=removed, after=begin, order=order)
+    rows = task_states(
+        snapshot, closed=includes_closed, removed=removed, after=begin, order=order, begun_by=begun_by
+    )
     return list(islice((row for row in rows if wanted.matches(projections.winning_values(row[1]))), limit))
 
 
@@ -100,11 +118,18 @@ def task_states(
     removed: bool = False,
     after: EntityId | None = None,
     order: ListOrder = ListOrder.OLDEST,
+    begun_by: str | None = None,
 ) -> Iterator[tuple[EntityId, bytes]]:
     """Yield the states of tasks in an order, some hundred at a time; see `task_lines_page`."""
     while True:
         rows = snapshot.states_in_order(
-            "task", order, removed=removed, closed=closed, after=after, limit=PAGE_MAX
+            "task",
+            order,
+            removed=removed,
+            closed=closed,
+            after=after,
+            limit=PAGE_MAX,
+            begun_by=begun_by,
         )
         yield from rows
         if len(rows) < PAGE_MAX:

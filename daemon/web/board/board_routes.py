@@ -6,6 +6,7 @@ Never changes anything on a GET. A move counts against what the board showed.
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
+from urllib.parse import urlencode
 
 import msgspec
 from aiohttp import web
@@ -22,10 +23,13 @@ from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, shortfall_words
 from daemon.web.services import PageServices
 from daemon.words import terms
-from daemon.words.dates import due_words
+from daemon.words.dates import due_words, local_day
+from daemon.words.day_groups import begin_later_words
 
 PATH: Final = "/board"
 SHOWN_MAX: Final = 40
+WITH_LATER: Final = "any"
+"""What `start` says in the address if tasks that have not begun are asked for too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +67,15 @@ class _Board:
         self._services = services
 
     async def show(self, request: web.Request) -> web.Response:
-        return await self._page(closed=request.query.get("all") == "yes")
+        return await self._page(
+            closed=request.query.get("all") == "yes", later=request.query.get("start") == WITH_LATER
+        )
 
     async def move(self, request: web.Request) -> web.Response:
         """Give a task another status, and show the board; what is refused is said above it."""
         form = await read_form(request)
-        closed, reason = form.get("all") == "yes", form.get("reason", "").strip()
+        closed, later = form.get("all") == "yes", form.get("start") == WITH_LATER
+        reason = form.get("reason", "").strip()
         try:
             base = msgspec.json.decode(form.get("base", ""), type=ClockJson)
         except msgspec.MsgspecError:
@@ -83,14 +90,15 @@ class _Board:
             except Refused as refused:
                 fault = refusal_words(refused)
             else:
-                place = f"{PATH}?all=yes" if closed else PATH
+                place = _address(closed=closed, later=later)
                 return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": place})
-        return await self._page(closed=closed, fault=fault)
+        return await self._page(closed=closed, later=later, fault=fault)
 
-    async def _page(self, *, closed: bool, fault: str = "") -> web.Response:
+    async def _page(self, *, closed: bool, later: bool, fault: str = "") -> web.Response:
         after, now_s = self._services.store.feed_end, self._services.now_ms() / 1000
-        columns = await self._services.store.read(
-            lambda snapshot: read_board(snapshot, closed=closed, shown_max=SHOWN_MAX)
+        begun_by = None if later else local_day(now_s)
+        board = await self._services.store.read(
+            lambda snapshot: read_board(snapshot, closed=closed, shown_max=SHOWN_MAX, begun_by=begun_by)
         )
         return await page_answer(
             self._services,
@@ -98,12 +106,26 @@ class _Board:
             HTTPStatus.CONFLICT if fault else HTTPStatus.OK,
             room="tasks",
             after=after,
-            columns=[_column(column, now_s) for column in columns],
+            columns=[_column(column, now_s) for column in board.columns],
+            later=begin_later_words(board.begin_later),
+            start=WITH_LATER if later else "",
+            with_later=_address(closed=closed, later=True),
+            others=_address(closed=not closed, later=later),
             statuses=[(status, terms.task_status(status)) for status in STATUSES],
             closed=closed,
             closed_statuses=CLOSED,
             fault=fault,
         )
+
+
+def _address(*, closed: bool, later: bool) -> str:
+    """Return the address of a board."""
+    words = {
+        name: value
+        for name, value, is_asked in (("all", "yes", closed), ("start", WITH_LATER, later))
+        if is_asked
+    }
+    return f"{PATH}?{urlencode(words)}" if words else PATH
 
 
 def _column(column: BoardColumn, now_s: float) -> ColumnRow:

@@ -3,7 +3,6 @@
 Never changes anything: a list is read alone.
 """
 
-from collections.abc import Callable
 from http import HTTPStatus
 from typing import Final, NamedTuple
 from urllib.parse import urlencode
@@ -18,7 +17,7 @@ from daemon.journal.fields.validation import PRIORITIES, STATUSES
 from daemon.journal.human_input import HumanInput
 from daemon.journal.references.names import shown_name
 from daemon.journal.references.task_filters import WITHOUT_ANY, ResolvedFilter, TaskFilter, resolve_filter
-from daemon.journal.views.sorted_tasks import TaskOrder, TaskState, sorted_states
+from daemon.journal.views.sorted_tasks import TaskOrder, TaskState, count_later, sorted_states
 from daemon.journal.views.task_lines import task_lines_of
 from daemon.refusal import Refused
 from daemon.web.page_answer import page_answer
@@ -26,6 +25,7 @@ from daemon.web.refusals import refusal_words
 from daemon.web.services import PageServices
 from daemon.web.tasks.list_rows import TaskRow, row_of_line
 from daemon.words import terms
+from daemon.words.day_groups import begin_later_words
 from daemon.words.translation import _
 from store.snapshot import Snapshot
 from syncproto.ids import id_from_text, id_to_text
@@ -33,6 +33,8 @@ from syncproto.ids import id_from_text, id_to_text
 PATH: Final = "/tasks"
 SHOWN_MAX: Final = 100
 EVERY: Final = "all"
+WITH_LATER: Final = "any"
+"""What `start` says in the address if tasks that have not begun are asked for too."""
 _CHARS_MAX: Final = 500
 _NUMBER_DIGITS_MAX: Final = 6
 
@@ -52,6 +54,7 @@ class _ListQuery(NamedTuple):
     priority: str
     due: str
     sort: str
+    start: str
     after: str
 
     def address(self, **changes: str) -> str:
@@ -67,6 +70,7 @@ class _Listed(NamedTuple):
     more: str
     labels: list[str]
     categories: list[str]
+    later_count: int
     counts: dict[str, int]
 
 
@@ -82,10 +86,10 @@ class _TaskList:
         fault = ""
         try:
             listed = await self._services.store.read(
-                lambda snapshot: _read(snapshot, query, now_ms, self._typed.due_day)
+                lambda snapshot: _read(snapshot, query, now_ms, self._typed)
             )
         except Refused as refused:
-            listed, fault = _Listed([], "", [], [], {}), refusal_words(refused)
+            listed, fault = _Listed([], "", [], [], 0, {}), refusal_words(refused)
         return await page_answer(
             self._services,
             "tasks/tasks.html",
@@ -95,7 +99,9 @@ class _TaskList:
             fault=fault,
             rows=listed.rows,
             query=query,
-            is_narrowed=any(query[1:-1]),
+            is_narrowed=any(query._replace(q="", start="", after="")),
+            later=begin_later_words(listed.later_count),
+            with_later=query.address(start=WITH_LATER, after=""),
             selects=_selects(query, listed),
             first=query.address(after=""),
             more=query.address(after=listed.more) if listed.more else "",
@@ -103,15 +109,17 @@ class _TaskList:
         )
 
 
-def _read(
-    snapshot: Snapshot, query: _ListQuery, now_ms: int, read_day: Callable[[str], str | None]
-) -> _Listed:
+def _read(snapshot: Snapshot, query: _ListQuery, now_ms: int, typed: HumanInput) -> _Listed:
     """Read a page of the list. Raises Refused for a filter that names nothing, and for words without any."""
     status = "" if query.status == EVERY else query.status
     wanted = resolve_filter(
-        snapshot, TaskFilter(query.label, query.category, status, query.priority, due=query.due), read_day
+        snapshot,
+        TaskFilter(query.label, query.category, status, query.priority, due=query.due),
+        typed.due_day,
     )
-    states, more = _page_found(snapshot, query, wanted) if query.q else _page_of_all(snapshot, query, wanted)
+    begun_by = typed.latest_start(query.start != WITH_LATER)
+    page = _page_found if query.q else _page_of_all
+    states, more = page(snapshot, query, wanted, begun_by)
     waiting = list_waiting_items(snapshot, now_ms)
     by_task, agents = waiting_by_task(waiting), agents_of_tasks(snapshot, [task for task, _state in states])
     return _Listed(
@@ -122,12 +130,24 @@ def _read(
         more,
         _names(snapshot, "label"),
         _names(snapshot, "category"),
+        _later_count(snapshot, query, wanted, begun_by),
         {"waiting_count": waiting_count(waiting), "asks_count": ask_views.count_open_asks(snapshot, now_ms)},
     )
 
 
+def _later_count(
+    snapshot: Snapshot, query: _ListQuery, wanted: ResolvedFilter | None, begun_by: str | None
+) -> int:
+    """Count the tasks that are left out for their start; none if these are shown."""
+    if begun_by is None:
+        return 0
+    if query.q:
+        return search.count_found_later(snapshot, query.q, wanted=wanted, begun_by=begun_by)
+    return count_later(snapshot, begun_by, wanted)
+
+
 def _page_of_all(
-    snapshot: Snapshot, query: _ListQuery, wanted: ResolvedFilter | None
+    snapshot: Snapshot, query: _ListQuery, wanted: ResolvedFilter | None, begun_by: str | None
 ) -> tuple[list[TaskState], str]:
     """Return a page of all tasks; the next goes on behind its last task."""
     states = sorted_states(
@@ -137,17 +157,18 @@ def _page_of_all(
         after=query.after or None,
         limit=SHOWN_MAX + 1,
         wanted=wanted,
+        begun_by=begun_by,
     )
     return states[:SHOWN_MAX], id_to_text(states[SHOWN_MAX - 1][0]) if len(states) > SHOWN_MAX else ""
 
 
 def _page_found(
-    snapshot: Snapshot, query: _ListQuery, wanted: ResolvedFilter | None
+    snapshot: Snapshot, query: _ListQuery, wanted: ResolvedFilter | None, begun_by: str | None
 ) -> tuple[list[TaskState], str]:
     """Return a page of what was found, the best first unless an order is asked for; the next has a number."""
     start = _number(query.after)
     states = search.found_states(
-        snapshot, query.q, _order(query), wanted=wanted, count=start + SHOWN_MAX + 1
+        snapshot, query.q, _order(query), wanted=wanted, count=start + SHOWN_MAX + 1, begun_by=begun_by
     )[start:]
     return states[:SHOWN_MAX], str(start + SHOWN_MAX) if len(states) > SHOWN_MAX else ""
 

@@ -93,3 +93,15 @@ async def test_a_column_shows_its_first_tasks_and_counts_the_rest(page: Page) ->
     finished = await make_task(page, status="DONE")
     assert finished not in (await page.ask("/board")).text
     assert finished in column((await page.ask("/board?all=yes")).text, "DONE")
+
+
+async def test_the_board_leaves_out_what_has_not_begun_and_says_so(page: Page) -> None:
+    ref = await make_task(page, title="Later", start="2999-12-31")
+    await make_task(page)
+    text = (await page.ask("/board")).text
+    assert ("Later" in column(text, "OPEN"), "1 begins later" in text) == (False, True)
+    assert "all=yes&amp;start=any" in (await page.ask("/board?all=yes")).text
+    text = (await page.ask("/board?start=any")).text
+    assert ("Later" in column(text, "OPEN"), "begins later" in text) == (True, False)
+    answer = await page.ask("/board", move_form(text, ref, status="GROOMED"))
+    assert answer.headers["Location"] == "/board?start=any"

@@ -185,3 +185,20 @@ async def test_another_site_makes_nothing(page: TaskPage) -> None:
     answer = await page.ask("/tasks/new", {"title": "x"}, headers={"Sec-Fetch-Site": "cross-site"})
     assert answer.status == 403
     assert page.made == []
+
+
+async def test_the_list_and_a_search_leave_out_what_has_not_begun_and_say_so(page: TaskPage) -> None:
+    for title, start in (("Now", None), ("Later", "2999-12-31"), ("Begun", "2000-01-01")):
+        await page.task(title=f"{title} or never", start=start)
+    for address in ("/tasks", "/tasks?sort=title", "/tasks?q=never"):
+        text = (await page.ask(address)).text
+        assert ("Now or never" in text, "Begun or never" in text, "Later or never" in text) == (
+            True,
+            True,
+            False,
+        )
+        assert "1 begins later" in text
+        shown_too = html.unescape(re.search(r'href="([^"]+)">Show these too', text)[1])  # type: ignore[index]
+        text = (await page.ask(shown_too)).text
+        assert ("Later or never" in text, "begins later" in text) == (True, False)
+    assert "begins later" not in (await page.ask("/tasks?priority=P0")).text

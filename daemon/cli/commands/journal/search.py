@@ -12,6 +12,7 @@ import click
 from daemon.cli.api import client
 from daemon.cli.framework.declaration import command, joined_words, pass_output
 from daemon.cli.views.journal.search import match_list, match_rows
+from daemon.words.day_groups import begin_later_words, option_for_later
 from daemon.words.translation import _
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 @command("search")
 @click.argument("words", nargs=-1, required=True)
 @click.option("--removed", is_flag=True, help="Also among what was removed.")
+@click.option("--later", is_flag=True, help="Also among tasks whose start is still to come.")
 @click.option(
     "--limit", type=click.IntRange(1, 100), metavar="N", help="At most this many tasks; 20 if not given."
 )
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 )
 @pass_output
 def search_command(
-    output: Output, words: tuple[str, ...], removed: bool, limit: int | None, after: int | None
+    output: Output, words: tuple[str, ...], removed: bool, later: bool, **part: int | None
 ) -> None:
     """Find tasks by words in titles, notes, checklists, labels and categories.
 
@@ -41,8 +43,8 @@ def search_command(
     query: client.Query = {
         "q": joined_words(words, "a query"),
         "removed": removed,
-        "limit": limit,
-        "after": after,
+        "begun": not (later or removed),
+        **part,
     }
     answer = client.get("/v1/search", query)
     output.write_answer(answer, match_list, match_rows)
@@ -50,3 +52,5 @@ def search_command(
         output.write_remark(_("Nothing found."))
     elif answer.json.get("next") is not None:
         output.write_remark(_("There is more: --after {place}").format(place=answer.json["next"]))
+    if later_words := begin_later_words(answer.json.get("begin_later") or 0):
+        output.write_remark(option_for_later(later_words))

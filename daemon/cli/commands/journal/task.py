@@ -17,8 +17,9 @@ from daemon.cli.framework.declaration import command, group, has_literal_words, 
 from daemon.cli.terminal.output import HUMAN, PLAIN
 from daemon.cli.views.journal.origins import origin_lines, origin_rows
 from daemon.cli.views.journal.tasks import task_line, task_list, task_page, task_row, task_rows
-from daemon.task_fields import TASK_FIELDS
+from daemon.task_fields import DAY_FIELDS, TASK_FIELDS
 from daemon.words.dates import full_day_words
+from daemon.words.day_groups import begin_later_words, begins_later, option_for_later
 from daemon.words.short_ids import SHORT_ID_CHARS_MIN
 from daemon.words.translation import _
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from daemon.cli.terminal.output import Output
     from daemon.shapes.answers import AgentJson, PendingItemJson, TaskJson
     from daemon.shapes.others import CapturedLineJson, ReadingJson
+    from daemon.task_fields import TaskField
 
 _NOTHING = "none"
 _ID_DIGITS = "0123456789abcdef"
@@ -62,16 +64,22 @@ def _line(verb: str) -> Callable[[TaskJson, Display], Iterator[str]]:
     return lambda task, display: task_line(verb, task, display)
 
 
-def _tell_due(output: Output, answer: ApiAnswer, fields: dict[str, Any]) -> None:
-    """Tell the person how the words for a day were understood, and if that day has passed."""
-    day = answer.json.get("due")
-    if not fields.get("due") or not day:
-        return
-    read = full_day_words(day, output.display(answer).now_s)
-    if read.is_past:
-        output.write_remark(_("Due {day}: that day has passed.").format(day=read.words))
-    elif fields["due"].strip() != day:
-        output.write_remark(_("Due {day}.").format(day=read.words))
+def _tell_days(output: Output, answer: ApiAnswer, fields: dict[str, Any]) -> None:
+    """Tell the person how the words for days were understood, and if a day has passed that should not."""
+    for field in DAY_FIELDS:
+        day, typed = answer.json.get(field.name), fields.get(field.name)
+        if not typed or not day:
+            continue
+        read = full_day_words(day, output.display(answer).now_s)
+        if field.late and read.is_past:
+            output.write_remark(_("Due {day}: that day has passed.").format(day=read.words))
+        elif typed.strip() != day:
+            output.write_remark(_day_sentence(field, read.words))
+
+
+def _day_sentence(field: TaskField, day: str) -> str:
+    words = _(field.fact).format(day=day)
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 @command("add")
@@ -97,7 +105,7 @@ def add_command(output: Output, title: tuple[str, ...], **fields: Any) -> None:
     answer = client.post("/v1/tasks", new)
     output.write_answer(answer, _line(_("Added")), task_row)
     due_words = next((reading["words"] for reading in readings if reading["field"] == "due"), fields["due"])
-    _tell_due(output, answer, fields | {"due": due_words})
+    _tell_days(output, answer, fields | {"due": due_words})
     if readings:
         words = ", ".join(reading["words"] for reading in readings)
         output.write_remark(
@@ -110,6 +118,7 @@ def add_command(output: Output, title: tuple[str, ...], **fields: Any) -> None:
 @command("list")
 @click.option("--all", "everything", is_flag=True, help="Also those done and rejected.")
 @click.option("--removed", is_flag=True, help="The removed ones.")
+@click.option("--later", is_flag=True, help="Also those whose start is still to come.")
 @click.option("--label", metavar="NAME", help="Only tasks with this label; `none`: tasks without one.")
 @click.option("--category", metavar="NAME", help="Only tasks of this category; `none`: tasks without one.")
 @click.option("--status", metavar="STATUS", help="Only tasks of this status, or of several: open,blocked.")
@@ -118,7 +127,7 @@ def add_command(output: Output, title: tuple[str, ...], **fields: Any) -> None:
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="At most this many, the most urgent ones.")
 @pass_output
 def list_command(
-    output: Output, everything: bool, removed: bool, limit: int | None, **options: str | None
+    output: Output, everything: bool, removed: bool, later: bool, limit: int | None, **options: str | None
 ) -> None:
     """List the open tasks, the most urgent first.
 
@@ -132,11 +141,25 @@ def list_command(
     # A whole list is sorted when it is here: of tasks that change their places meanwhile, pages in that order
     # would leave some out.
     order = None if limit is None else "priority"
-    query = {"all": everything, "removed": removed, "order": order, **options}
+    hides_later = not (later or removed)
+    # A whole list is narrowed when it is here, so that what it leaves out can be counted.
+    query = {
+        "all": everything,
+        "removed": removed,
+        "order": order,
+        "begun": hides_later and limit is not None,
+        **options,
+    }
     answer = client.get_pages(path, query, limit, page_size)
+    total = len(answer.json)
+    if hides_later:
+        now_s = answer.now_s
+        answer = answer._replace(json=[task for task in answer.json if not begins_later(task, now_s)])
     output.write_answer(answer, task_list, task_rows)
-    if not answer.json:
+    if not total:
         output.write_remark(_nothing_listed_words(removed, narrowed=any(options.values())))
+    if words := begin_later_words(total - len(answer.json)):
+        output.write_remark(option_for_later(words))
 
 
 def _nothing_listed_words(removed: bool, *, narrowed: bool) -> str:
@@ -238,7 +261,7 @@ def edit_command(output: Output, task: str, **fields: Any) -> None:
         raise click.UsageError(_("nothing to change was given"), click.get_current_context())
     answer = client.send_once("PATCH", f"/v1/tasks/{percent_encode(task)}", values)
     output.write_answer(answer, _line(_("Changed")), task_row)
-    _tell_due(output, answer, fields)
+    _tell_days(output, answer, fields)
 
 
 @command("remove")

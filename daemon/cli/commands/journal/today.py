@@ -12,7 +12,7 @@ import click
 from daemon.cli.api import client
 from daemon.cli.framework.declaration import command, pass_output
 from daemon.cli.views.journal.today import day_lines, day_rows
-from daemon.words.day_groups import begin_later_words
+from daemon.words.day_groups import begin_later_words, option_for_later
 from daemon.words.translation import _
 
 if TYPE_CHECKING:
@@ -30,15 +30,16 @@ _SHOWN_MAX: Final = 20
     metavar="N",
     help="At most this many tasks of each group; 20 if not given.",
 )
+@click.option("--later", is_flag=True, help="Also those whose start is still to come.")
 @pass_output
-def today_command(output: Output, day: str | None, limit: int) -> None:
+def today_command(output: Output, day: str | None, limit: int, later: bool) -> None:
     """Show the day: what is overdue, due today and in the next seven days, and in progress without a day.
 
     With --plain: group, day, id, status, priority, due, title, labels, ticked/items, waiting proposals.
     """
-    answer = client.get("/v1/today", {"day": day, "limit": limit})
+    answer = client.get("/v1/today", {"day": day, "limit": limit, "later": later})
     output.write_answer(answer, day_lines, day_rows)
     if not any(group.get("count") for group in answer.json.get("groups") or ()):
         output.write_remark(_("Nothing is due by then. Add a task: placet add TITLE --due DATE"))
     if words := begin_later_words(answer.json.get("begin_later") or 0):
-        output.write_remark(words)
+        output.write_remark(option_for_later(words))

@@ -29,6 +29,7 @@ class Page(TaskFilter, frozen=True, forbid_unknown_fields=True):
     after: Annotated[str, Meta(max_length=32, description="The id of the last task of the page before.")] = ""
     limit: Annotated[int, Meta(ge=1, le=task_lines.PAGE_MAX)] = task_lines.PAGE_MAX
     order: Annotated[ListOrder, Meta(description="What comes first.")] = ListOrder.OLDEST
+    begun: Annotated[bool, Meta(description="Without open tasks whose start lies behind today.")] = False
 
 
 class LinesPage(Page, frozen=True, forbid_unknown_fields=True):
@@ -38,12 +39,16 @@ class LinesPage(Page, frozen=True, forbid_unknown_fields=True):
 
 
 class SearchQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Words, "phrases in quotes" and -excluded words; `removed` looks among what was removed too."""
+    """Words, "phrases in quotes" and -excluded words; `removed` looks among what was removed too.
+
+    `begun` leaves out open tasks whose start lies behind today, and counts them.
+    """
 
     q: Annotated[str, Meta(max_length=QUERY_CHARS_MAX)]
     limit: Annotated[int, Meta(ge=1, le=search.LIMIT_MAX)] = search.LIMIT_DEFAULT
     after: Annotated[int, Meta(ge=0, le=1_000_000_000, description="The `next` of the page before.")] = 0
     removed: bool = False
+    begun: bool = False
 
 
 def routes(human_input: HumanInput) -> list[Route]:
@@ -58,13 +63,20 @@ def routes(human_input: HumanInput) -> list[Route]:
             limit=query.limit,
             wanted=resolve_filter(snapshot, query, human_input.due_day),
             order=query.order,
+            begun_by=human_input.latest_start(query.begun),
+        )
+
+    def find(snapshot: Snapshot, query: SearchQuery) -> Found:
+        return search.search_tasks(
+            snapshot,
+            query.q,
+            removed=query.removed,
+            after=query.after,
+            limit=query.limit,
+            begun_by=human_input.latest_start(query.begun),
         )
 
     return [
         read_query("/v1/task-lines", "List tasks, a line each", list_lines, list[TaskLine], LinesPage),
-        read_query("/v1/search", "Find tasks by words", _search, Found, SearchQuery),
+        read_query("/v1/search", "Find tasks by words", find, Found, SearchQuery),
     ]
-
-
-def _search(snapshot: Snapshot, query: SearchQuery) -> Found:
-    return search.search_tasks(snapshot, query.q, removed=query.removed, after=query.after, limit=query.limit)

@@ -74,6 +74,7 @@ def routes(human_input: HumanInput, on_new_task: OnNewTask | None = None) -> lis
             limit=query.limit,
             wanted=resolve_filter(snapshot, query, human_input.due_day),
             order=query.order,
+            begun_by=human_input.latest_start(query.begun),
         )
 
     def read_line(snapshot: Snapshot, query: LineQuery) -> CapturedLine:

@@ -85,21 +85,21 @@ def test_days_begin_where_the_person_is():
 
 
 def test_marks_within_a_sentence_stay_in_it_and_count():
-    task = only("Talk to @alice about +garden plans t:2026-08-01 by 10:30 on http://example.com/a:b +zed")
-    assert task.title == "Talk to @alice about +garden plans t:2026-08-01 by 10:30 on http://example.com/a:b"
+    task = only("Talk to @alice about +garden plans z:2026-08-01 by 10:30 on http://example.com/a:b +zed")
+    assert task.title == "Talk to @alice about +garden plans z:2026-08-01 by 10:30 on http://example.com/a:b"
     assert (task.category, task.labels) == ("garden", ("alice",))
     assert entry_lines(task) == ["+zed"]
 
 
 def test_pairs_without_a_place_are_kept_as_text():
-    task = only("(F) water t:2026-08-01 rec:+1w due:tomorrow +a +b")
+    task = only("(F) water z:2026-08-01 rec:+1w due:tomorrow +a +b")
     assert (task.title, task.category, task.due) == ("water", "a", None)
     assert sorted(entry_lines(task)) == [
         "(F)",
         "+b",
         "due:tomorrow",
         "rec:+1w",
-        "t:2026-08-01",
+        "z:2026-08-01",
     ]
 
 

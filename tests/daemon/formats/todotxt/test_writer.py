@@ -71,8 +71,8 @@ def test_days_are_those_where_the_person_is(a: Home):
 FILES = [
     "(A) 2026-01-02 Call Mom +Family @home @phone due:2026-12-01\n",
     "x 2026-02-03 2026-01-01 rake the beds @garden pri:B\nx 2026-02-03 dig\nx done once\nno day at all\n",
-    "(F) 2026-01-02 water +a +b rec:+1w t:2026-08-01\n",
-    "2026-01-02 Talk to @alice about +garden plans t:2026-08-01 by 10:30 on http://example.com/a:b +zed\n",
+    "(F) 2026-01-02 water +a +b rec:+1w z:2026-08-01\n",
+    "2026-01-02 Talk to @alice about +garden plans z:2026-08-01 by 10:30 on http://example.com/a:b +zed\n",
     "+garage @home\n2026-01-02 2026-01-03 a day in the words\n2026-01-02 x marks the spot\n",
     "2026-01-02 " + "word " * 200 + "+p\n",
 ]

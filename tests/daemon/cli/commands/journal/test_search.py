@@ -86,3 +86,11 @@ def test_it_is_said_where_there_is_more_and_where_there_is_nothing(placet: Place
     assert placet("search", "x").err == "There is more: --after 40\n"
     result = placet("search", "x")
     assert (result.status, result.out, result.err) == (0, "", "Nothing found.\n")
+
+
+def test_a_search_leaves_out_what_has_not_begun_unless_it_is_asked_for(placet: Placet, control: FakeControl):
+    control.answers(SEARCH, search_answer() | {"begin_later": 1})
+    assert placet("search", "passport").err == "1 begins later: --later\n"
+    assert control.requests[-1].target == "/v1/search?q=passport&begun=1"
+    placet("search", "passport", "--later")
+    assert control.requests[-1].target == "/v1/search?q=passport"

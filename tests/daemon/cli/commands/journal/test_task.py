@@ -171,6 +171,27 @@ def test_an_empty_list_says_what_to_do_on_standard_error(placet: Placet, control
     assert placet("list", "--json") == type(result)(0, "[]\n", "")
 
 
+def test_a_list_leaves_out_what_has_not_begun_and_counts_it(placet: Placet, control: FakeControl):
+    days = {
+        "a": "2026-03-04",
+        "b": "2026-03-05",
+        "c": "2027-01-01",
+        "d": None,
+        "e": "soon",
+        "f": "2027-01-01",
+    }
+    tasks = [examples.task(id=name * 32, title=name, start=start) for name, start in days.items()]
+    tasks[-1]["status"] = "DONE"
+    for path in (LIST, "GET /v1/tasks"):
+        control.answers(path, tasks)
+    came = placet("list", "--plain")
+    assert [row.split("\t")[4] for row in came.out.splitlines()] == ["a", "d", "e", "f"]
+    assert placet("list").err == "2 begin later: --later\n"
+    assert len(placet("list", "--json").json) == 4
+    assert len(placet("list", "--later", "--json").json) == 6
+    assert [len(placet("list", option).out.splitlines()) for option in ("--later", "--removed")] == [7, 7]
+
+
 def test_the_plain_list_has_stable_columns(placet: Placet, control: FakeControl):
     progress = {"total": 4, "completed": 3}
     odd = examples.task(
@@ -202,9 +223,9 @@ def test_a_list_that_ends_after_the_most_pressing_asks_for_no_more(placet: Place
     control.answers("GET /v1/tasks", tasks[:1])
     assert placet("list", "--limit", "1", "--json").json == tasks[:1]
     assert [request.target for request in control.requests] == [
-        "/v1/task-lines?order=priority&limit=2000",
-        f"/v1/task-lines?order=priority&after={1999:032x}&limit=2",
-        "/v1/tasks?order=priority&limit=1",
+        "/v1/task-lines?order=priority&begun=1&limit=2000",
+        f"/v1/task-lines?order=priority&begun=1&after={1999:032x}&limit=2",
+        "/v1/tasks?order=priority&begun=1&limit=1",
     ]
 
 

@@ -52,7 +52,7 @@ def test_a_day_is_its_groups_with_their_counts_and_their_first_tasks(placet: Pla
         "In progress without a day · 1\n"
         "aaaa  P1  in progress            Write                        1/3\n"
     )
-    assert came.err == "3 begin later\n"
+    assert came.err == "3 begin later: --later\n"
     assert control.requests[-1].line == f"{TODAY}?limit=20"
 
 
