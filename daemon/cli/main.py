@@ -57,7 +57,7 @@ _SECTIONS: Final = {
         "confirm": CommandEntry("proposals.decide", "Confirm proposals."),
         "reject": CommandEntry("proposals.decide", "Reject proposals."),
         "defer": CommandEntry("proposals.decide", "Defer proposals."),
-        "undo": CommandEntry("proposals.decide", "Undo confirmations."),
+        "undo": CommandEntry("proposals.undo", "Undo your last change, or changes and confirmations."),
         "reopen": CommandEntry("proposals.decide", "Reopen proposals, to decide again."),
         "decisions": CommandEntry("proposals.decisions", "Show what was decided."),
         "receipt": CommandEntry("proposals.receipts", "Print the proof of a decision."),
@@ -73,6 +73,7 @@ _SECTIONS: Final = {
     },
     gettext_noop("History and files"): {
         "log": CommandEntry("journal.log", "Show who changed what, and why."),
+        "removed": CommandEntry("journal.removed", "List what was removed, and bring it back."),
         "conflicts": CommandEntry("journal.conflicts", "Show and settle conflicts."),
         "events": CommandEntry("journal.log", "Follow what happens."),
         "import": CommandEntry("files.imports", "Import tasks from a file."),

@@ -1,4 +1,4 @@
-"""Links between tasks: add, list, remove.
+"""Links between tasks: add, list, remove, restore.
 
 Never makes a link twice: its id follows from what it says, so two devices that link the same make one, and
 one that an import has made already is found. Never closes a circle of tasks that block each other; what two
@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from daemon.journal.fields.provenance import is_set_by_person
 from daemon.journal.references import entities
-from daemon.journal.tasks import touch_task
+from daemon.journal.tasks import require_visible_task, touch_task
 from daemon.journal.views import task_graph
 from daemon.journal.views.structures import Link
 from daemon.journal.views.task_graph import BLOCKS, LINK_TYPES, BlockingCycles, LinkKey
@@ -75,6 +76,22 @@ def remove(tx: Transaction, ref: str) -> Link:
     writes = [EntityWrite(entity.id, KIND, {DELETED: True}) for entity in _links_with_key(tx, key)]
     if writes:
         tx.commit(writes)
+    stored_entity = tx.entity(link.id)
+    assert stored_entity is not None
+    return _present(tx, stored_entity, key.begins)
+
+
+def restore(tx: Transaction, ref: str) -> Link:
+    """Bring a removed link back, unless it would close a circle."""
+    link = entities.find_entity(tx, [KIND], ref, removed=True)
+    key = task_graph.link_key_of(link)
+    if key is None:
+        raise not_found_refusal("link", ref, sentence("link-without-ends", "it has no ends"))
+    ends = [require_visible_task(tx.entity(end)) for end in (key.begins, key.ends)]
+    if not is_set_by_person(link, DELETED, False):
+        _require_open_end(tx, key)
+        touches = [touch_task(end) for end in ends if end is not None]
+        tx.commit([EntityWrite(link.id, KIND, {DELETED: False}), *touches])
     stored_entity = tx.entity(link.id)
     assert stored_entity is not None
     return _present(tx, stored_entity, key.begins)

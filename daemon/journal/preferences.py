@@ -107,6 +107,14 @@ def remove(tx: Transaction, ref: str) -> Preference:
     return _again(tx, line.id)
 
 
+def restore(tx: Transaction, ref: str) -> Preference:
+    """Bring a removed line back: agents read it again."""
+    line = entities.find_entity(tx, [KIND], ref, removed=True)
+    if not is_set_by_person(line, DELETED, False):
+        tx.commit([EntityWrite(line.id, KIND, {DELETED: False})])
+    return _again(tx, line.id)
+
+
 def lines_for_task(snapshot: Snapshot, task: Entity) -> list[str]:
     """Return the lines for a task, the oldest first: those for all, and those for its category.
 

@@ -12,7 +12,6 @@ from daemon.shapes.answers import (
     ChangeJson,
     ConflictJson,
     ConflictVersionJson,
-    DecisionResultJson,
     MailboxReaderJson,
     PeerJson,
     ProgressJson,
@@ -282,36 +281,6 @@ class ChangeSetSummaryJson(TypedDict, total=False):
     status: str
     resolved_at: str | None
     items: list[ChangeSetItemJson]
-
-
-class UndoViewJson(TypedDict, total=False):
-    change: str
-    at: str
-    changes: list[ChangeJson]
-    count: int
-    undone: bool
-    is_verdict: bool
-
-
-class LeftChangeJson(TypedDict, total=False):
-    entity: str
-    kind: str
-    title: str
-    field: str
-    why: str
-    why_id: str
-    why_params: dict[str, Any]
-
-
-class UndoResultJson(TypedDict, total=False):
-    change: str
-    undo: str | None
-    already: bool
-    written: list[ChangeJson]
-    written_count: int
-    left: list[LeftChangeJson]
-    left_count: int
-    verdicts: list[DecisionResultJson]
 
 
 class SignInJson(TypedDict, total=False):

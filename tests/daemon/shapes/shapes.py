@@ -45,10 +45,13 @@ from tests.support.source_tree import ROOT
 FILE: Final = ROOT / "daemon" / "shapes" / "answers.py"
 OTHERS_FILE: Final = ROOT / "daemon" / "shapes" / "others.py"
 REQUESTS_FILE: Final = ROOT / "daemon" / "shapes" / "requests.py"
+UNDO_FILE: Final = ROOT / "daemon" / "shapes" / "undo.py"
 _OF_REQUESTS: Final = tuple(
     f"daemon.agents.{room}" for room in ("asks.", "outside.", "person.external_agents")
 )
 """Where structures come from that say what programs are, ask and propose, and how it stands."""
+_OF_UNDO: Final = ("daemon.journal.undo.", "daemon.journal.removed", "daemon.agents.person.undo_of_change")
+"""Where structures come from that say what an undo did, and what was removed."""
 
 SHAPES: Final[Mapping[str, type[Struct]]] = {
     "CandidateJson": Meant,
@@ -93,25 +96,27 @@ class SentenceJson(TypedDict):
 
 
 def shapes_modules() -> dict[Path, str]:
-    """Return the texts of the generated modules: what views read, requests of programs, and other answers."""
+    """Return the texts of the generated modules: what views read, programs ask, an undo did, and others."""
     names: dict[type, str] = {struct: name for name, struct in SHAPES.items()}
     document: dict[str, str] = {}
     for struct in SHAPES.values():
         _write(struct, names, document)
-    shown = document.keys() - _requests(names)
+    shown = document.keys() - _names_from(_OF_REQUESTS, names)
     for struct in answered_structures():
         _write(struct, names, document)
-    requests = _requests(names) & document.keys()
-    others = document.keys() - shown - requests
+    requests = _names_from(_OF_REQUESTS, names) & document.keys()
+    undo = _names_from(_OF_UNDO, names) & document.keys()
+    others = document.keys() - shown - requests - undo
     return {
         FILE: _module(document, shown, _SENTENCE),
         REQUESTS_FILE: _module(document, requests, _imports(document, requests, shown)),
+        UNDO_FILE: _module(document, undo, _imports(document, undo, shown)),
         OTHERS_FILE: _module(document, others, _imports(document, others, shown)),
     }
 
 
-def _requests(names: Mapping[type, str]) -> set[str]:
-    return {name for struct, name in names.items() if struct.__module__.startswith(_OF_REQUESTS)}
+def _names_from(modules: tuple[str, ...], names: Mapping[type, str]) -> set[str]:
+    return {name for struct, name in names.items() if struct.__module__.startswith(modules)}
 
 
 def _module(document: Mapping[str, str], members: AbstractSet[str], beginning: str) -> str:

@@ -86,8 +86,9 @@ def log_command(
 ) -> int:
     """Show the history: of everything, or of a task or anything else by its id.
 
-    With --plain: position, time, author, device, kind, entity, field, before, after, why. --where takes a
-    commit by its position; with --plain: device, name, how many commits it lacks, as of when.
+    With --plain: position, time, author, device, kind, entity, field, before, after, why, the name of the
+    change, whether it was undone. --where takes a commit by its position; with --plain: device, name, how
+    many commits it lacks, as of when.
     """
     if where is not None:
         return _where(output, where, entity=entity, follow=follow, given=options)

@@ -1,4 +1,4 @@
-"""Commands that decide: confirm, reject, defer, undo, reopen.
+"""Commands that decide: confirm, reject, defer, reopen.
 
 Never decides about an item that the person did not name, either by itself or by its set.
 """
@@ -58,7 +58,7 @@ def _item_options(run: Callable[..., object]) -> Callable[..., object]:
     return items(set_option(run))
 
 
-def _why(run: Callable[..., object]) -> Callable[..., object]:
+def reason_option(run: Callable[..., object]) -> Callable[..., object]:
     return click.option("--reason", metavar="TEXT", help="Why; the agent reads it.")(run)
 
 
@@ -81,6 +81,11 @@ def _decide(output: Output, verdict: str, fields: dict[str, Any]) -> int:
             _("What was decided already keeps its reason: reopen it to decide with another one.")
         )
     return exit_status(answer.json)
+
+
+def decide_items(output: Output, verdict: str, items: tuple[str, ...], reason: str | None) -> int:
+    """Decide on these items, and return the exit status."""
+    return _decide(output, verdict, {"items": items, "reason": reason})
 
 
 def _show_set(output: Output, text: str) -> dict[str, Any]:
@@ -127,7 +132,7 @@ def _parse_edit(_context: click.Context, _option: click.Parameter, text: str | N
 @click.option("--force", is_flag=True, help="Confirm it although what it rests on has changed.")
 @click.option("--again", is_flag=True, help="Confirm it although it was rejected.")
 @click.option("--yes", is_flag=True, help="Do not ask, at a terminal, whether to confirm a set.")
-@_why
+@reason_option
 @pass_output
 def confirm_command(output: Output, **fields: Any) -> int:
     """Confirm proposals: one by one by their ids, or what is pending of a set.
@@ -146,7 +151,7 @@ def confirm_command(output: Output, **fields: Any) -> int:
 
 @command("reject")
 @_item_options
-@_why
+@reason_option
 @click.option("--remember", is_flag=True, help="Make the reason a preference for the task's category.")
 @pass_output
 def reject_command(output: Output, **fields: Any) -> int:
@@ -156,25 +161,16 @@ def reject_command(output: Output, **fields: Any) -> int:
 
 @command("defer")
 @_item_options
-@_why
+@reason_option
 @pass_output
 def defer_command(output: Output, **fields: Any) -> int:
     """Defer proposals: they stay, and do not expire. A permission that is deferred still runs out."""
     return _decide(output, "deferred", fields)
 
 
-@command("undo")
-@click.argument("items", nargs=-1, required=True, metavar="ITEM...")
-@_why
-@pass_output
-def undo_command(output: Output, **fields: Any) -> int:
-    """Undo confirmations: what they covered shows again."""
-    return _decide(output, "undone", fields)
-
-
 @command("reopen")
 @click.argument("items", nargs=-1, required=True, metavar="ITEM...")
-@_why
+@reason_option
 @pass_output
 def reopen_command(output: Output, **fields: Any) -> int:
     """Reopen proposals that were decided or have expired, so that they wait again, without an end."""

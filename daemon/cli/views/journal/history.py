@@ -34,11 +34,24 @@ _TITLE_WIDTH_MIN: Final = 16
 _LONG_CHARS: Final = 60
 pgettext_noop("proposal", "took back")
 _VERDICTS: Final = {"undone": "took back"}
-_ROW_KEYS: Final = ("seq", "at", "by", "device", "kind", "entity", "field", "before", "after", "why")
+_ROW_KEYS: Final = (
+    "seq",
+    "at",
+    "by",
+    "device",
+    "kind",
+    "entity",
+    "field",
+    "before",
+    "after",
+    "why",
+    "change",
+    "undone",
+)
 
 
 def change_rows(changes: Iterable[ChangeJson]) -> Iterator[Sequence[object]]:
-    """Give the plain columns: position, time, author, device, kind, entity, field, before, after, why."""
+    """Give the plain columns, those that `placet log --help` names."""
     for change in changes:
         yield tuple(change.get(key) for key in _ROW_KEYS)
 
@@ -63,8 +76,16 @@ def _heading_line(group: Sequence[ChangeJson], ids: dict[str, str], wide: int, d
     when = display.paint(pad_right(escape(relative_time(first.get("at"), display.now_s)), wide), "dim")
     device = first.get("device_name") or first.get("device")
     who = with_colon(author_words(first.get("by"), device, first.get("as_proposed")))
-    room = display.width - wide - display_width(who) - 2
-    return f"{when}  {who}{_deed_words(group, ids, room, display)}".rstrip()
+    name = _change_name(first)
+    room = display.width - wide - display_width(who) - 2 - (display_width(name) + 2 if name else 0)
+    deed = f"{when}  {who}{_deed_words(group, ids, room, display)}".rstrip()
+    return f"{deed}  {display.paint(name, 'dim')}" if name else deed
+
+
+def _change_name(change: ChangeJson) -> str:
+    """Return the name by which a change is undone, with whether it was; empty if there is none."""
+    name = escape(change.get("change") or "")
+    return _("{change} (undone)").format(change=name) if name and change.get("undone") else name
 
 
 def _deed_words(group: Sequence[ChangeJson], ids: dict[str, str], room: int, display: Display) -> str:

@@ -22,12 +22,14 @@ class RelationQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 def routes() -> list[Route]:
     """Return the part of the table on links."""
+    link = "/v1/links/{ref}"
     of_task, remove = "/v1/tasks/{ref}/links", "/v1/tasks/{ref}/links/remove"
     return [
         write_ref_body("POST", of_task, "Link a task to another", links.add, Link, NewLink, status=CREATED),
         write_ref_body("POST", remove, "Take away what is said", links.remove_matching, Link, NewLink),
         read_ref(of_task, "List the links of a task", links.list_links, list[Link]),
-        write_ref("DELETE", "/v1/links/{ref}", "Take a link out of sight", links.remove, Link),
+        write_ref("DELETE", link, "Take a link out of sight", links.remove, Link),
+        write_ref("POST", f"{link}/restore", "Bring a link back", links.restore, Link),
         read_query("/v1/relations", "List relations", _list_relations, list[Relation], RelationQuery),
     ]
 

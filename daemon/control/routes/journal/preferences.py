@@ -24,6 +24,7 @@ def routes() -> list[Route]:
         read_query(text, "List preferences", _list_preferences, list[Preference], PreferenceQuery),
         write_ref_body("PATCH", line, "Change a preference", preferences.edit, Preference, PreferenceEdit),
         write_ref("DELETE", line, "Remove a preference", preferences.remove, Preference),
+        write_ref("POST", f"{line}/restore", "Bring a preference back", preferences.restore, Preference),
     ]
 
 

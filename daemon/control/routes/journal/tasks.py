@@ -9,7 +9,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from daemon.control.route import CREATED, Route
-from daemon.control.routes.journal import checklists, entries, history, task_lists
+from daemon.control.routes.journal import checklists, entries, history, removed, task_lists
 from daemon.control.routes.journal.task_lists import Page
 from daemon.control.use_case_routes import read_query, read_ref_query, write_body, write_ref, write_ref_body
 from daemon.journal import tasks
@@ -96,6 +96,7 @@ def routes(human_input: HumanInput, on_new_task: OnNewTask | None = None) -> lis
         *entries.routes(human_input),
         *checklists.routes(),
         *history.routes(human_input),
+        *removed.routes(human_input),
     ]
 
 

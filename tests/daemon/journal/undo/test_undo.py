@@ -60,7 +60,7 @@ class Parts(NamedTuple):
     gone_task: str
 
 
-def _make_parts(tx: Transaction) -> Parts:
+def make_parts(tx: Transaction) -> Parts:
     task = tasks.add(tx, NewTask(title="Renew the passport", labels=["home"], category="Papers", due=None)).id
     other = tasks.add(tx, NewTask(title="Take photos")).id
     checklist = checklists.add(tx, task, NewChecklist(title="Bring")).id
@@ -96,7 +96,7 @@ def _make_parts(tx: Transaction) -> Parts:
 
 @pytest.fixture
 def parts(a: Home) -> Parts:
-    return a.write(_make_parts)
+    return a.write(make_parts)
 
 
 def undo(home: Home, name: str | None = None) -> Undone:
