@@ -16,6 +16,7 @@ INPUT_BYTES_MAX: Final = 16 * 1024 * 1024
 """What is beyond names no event that could be read: the call is blocked."""
 ARGS_BYTES_MAX: Final = 16 * 1024
 _ID_CHARS_MAX: Final = 200
+_FOLDER_CHARS_MAX: Final = 1000
 EXIT_ANSWERED: Final = 0
 EXIT_BLOCKED: Final = 2
 """To a client, this status means that the call must not be made; the words are on standard error."""
@@ -72,6 +73,8 @@ class HookFault(Exception):
 class HookCall(NamedTuple):
     """A call of a tool on which a client wants a verdict. `mode` is the client's permission mode, if any.
 
+    `place` says in which folder and session of the client it is made.
+
     The ids that clients give to calls are not read: they repeat.
     """
 
@@ -80,6 +83,7 @@ class HookCall(NamedTuple):
     tool: str
     args: dict[str, Any]
     mode: str | None
+    place: str = ""
 
     def title(self) -> str:
         """Return a heading: the tool and the beginning of its command or file."""
@@ -116,7 +120,13 @@ def _call_in(fields: dict[str, Any], client: Client) -> HookCall:
     for name in ("tool_use_id", "turn_id"):
         _text(fields, name)
     event, mode = Event(fields["hook_event_name"]), _text(fields, "permission_mode")
-    return HookCall(client, event, tool, _bounded_args(fields.get("tool_input")), mode)
+    return HookCall(client, event, tool, _bounded_args(fields.get("tool_input")), mode, _place(fields))
+
+
+def _place(fields: dict[str, Any]) -> str:
+    folder, session = fields.get("cwd"), fields["session_id"]
+    can_be_told = isinstance(folder, str) and 0 < len(folder) <= _FOLDER_CHARS_MAX and _is_writable(folder)
+    return f"in {folder}, session {session}" if can_be_told else f"session {session}"
 
 
 def _text(fields: dict[str, Any], name: str) -> str | None:

@@ -79,6 +79,7 @@ class HookAsk:
         request = {
             "action": {"name": self._call.tool, "args": self._call.args},
             "title": self._call.title(),
+            "why": self._call.place,
             "key": self._key,
             "valid_minutes": int(wait_s) // 60 + 2,
         }

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from daemon.agents.asks.ask_views import AskDetails, AskState
 from daemon.agents.tools.presence import OTHER_DEVICE
+from daemon.web.card.asked_parts import AskedPart, asked_parts
 from daemon.web.card.item_rows import elsewhere_words
 from daemon.words import terms
 from daemon.words.dates import relative_future_time, relative_time
@@ -31,7 +32,7 @@ class ArgumentBlock:
 
 @dataclass(frozen=True, slots=True)
 class AskRow:
-    """An ask. `shown` is "ID:HASH" of exactly what is on the screen.
+    """An ask. `shown` is "ID:HASH" of exactly what is on the screen: `args`, which `parts` say for a person.
 
     `need` says what a verdict needs in order to count. `elsewhere` says where to decide if a verdict on this
     device does not count, and is "" otherwise. `idle` says which verdicts did not count.
@@ -46,6 +47,7 @@ class AskRow:
     asked: str
     expires: str
     action: str
+    parts: list[AskedPart]
     args: list[ArgumentBlock]
     why: str
     options: list[str]
@@ -69,6 +71,7 @@ def ask_row(ask: AskDetails, own_device: str, now_s: float) -> AskRow:
         asked=relative_time(ask.made_at, now_s),
         expires=relative_future_time(ask.not_after, now_s),
         action=ask.name,
+        parts=asked_parts(ask.asked_args),
         args=_blocks(ask.asked_args),
         why=ask.why,
         options=ask.options,

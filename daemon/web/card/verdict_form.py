@@ -28,6 +28,7 @@ ITEMS_MAX: Final = 5000
 REASON_CHARS_MAX: Final = 2000
 _VERDICTS: Final = frozenset(get_args(RequestedVerdict))
 _SHOWN: Final = re.compile(r"([0-9a-f]{32}):([0-9a-f]{64})")
+_SHOWN_CHARS: Final = 97
 _GOOD: Final = frozenset({DecisionOutcome.APPLIED, DecisionOutcome.ALREADY})
 TAKEN_BACK_BY: Final = "reopened"
 _ON_ASKS: Final = "ask-"
@@ -66,11 +67,14 @@ async def decide_form(
 ) -> Outcome:
     """Decide what a form asks for. One that the page does not send is refused with status 400.
 
-    A button sends `decide=VERDICT:ID:HASH`, or `decide=VERDICT` for all items in `shown`. `reason` is the
-    person's words; `force` applies what is stale; `option` is the person's choice on an ask. `edit` are
-    arguments in place of those of the one item. `host` is that of the page: passkeys are made for one.
+    A button sends `decide=VERDICT:ID:HASH`, or `decide=VERDICT` for all items in `shown`; one that chooses on
+    an ask sends `:CHOICE` behind it. `reason` is the person's words; `force` applies what is stale. `edit`
+    are arguments in place of those of the one item. `host` is that of the page: passkeys are made for one.
     """
-    verdict, _colon, single = form.get("decide", "").partition(":")
+    verdict, _colon, decided = form.get("decide", "").partition(":")
+    single, option = decided[:_SHOWN_CHARS], decided[_SHOWN_CHARS + 1 :] or form.get("option")
+    if decided[_SHOWN_CHARS : _SHOWN_CHARS + 1] not in ("", ":"):
+        raise web.HTTPBadRequest(text="a form that this page does not send\n")
     texts = [single] if single else form.getall("shown", [])
     if verdict not in _VERDICTS or not 0 < len(texts) <= ITEMS_MAX:
         raise web.HTTPBadRequest(text="a form that this page does not send\n")
@@ -89,8 +93,8 @@ async def decide_form(
         proof=proof_of(form, keys, host),
     )
     try:
-        option = form.get("option") if single else None
-        results = await decide_shown(services.store, items, request, services.now_ms(), option)
+        chosen = option if single else None
+        results = await decide_shown(services.store, items, request, services.now_ms(), chosen)
     except Refused as refused:
         return refused_outcome(verdict, refusal_words(refused))
     outcome = _outcome(verdict, list(dict.fromkeys(texts)), results)

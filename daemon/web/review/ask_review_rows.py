@@ -17,13 +17,12 @@ from daemon.words.translation import _
 
 @dataclass(frozen=True, slots=True)
 class AskReviewRow:
-    """One ask in detail. `option` and `reason` are what a refused form said, as `fields` are."""
+    """One ask in detail. `reason` is what a refused form said, as `fields` are."""
 
     ask: AskRow
     facts: list[str]
     verdicts: list[str]
     fields: list[AskField]
-    option: str
     reason: str
     is_edited: bool
 
@@ -47,7 +46,6 @@ def ask_review_row(
         facts=facts,
         verdicts=[decided_words(record, now_s) for record in records],
         fields=ask_fields(ask.asked_args, form),
-        option=form.get("option", ""),
         reason=form.get("reason", ""),
         is_edited=any(name.startswith(PREFIX) for name in form),
     )

@@ -10,11 +10,14 @@ from typing import Any, Final
 from aiohttp import web
 from multidict import MultiDictProxy
 
+from daemon.agents.asks import ask_views
 from daemon.agents.person import agent_timers, external_agents, standing_rules
 from daemon.agents.person.standing_rules import USES_A_DAY_MAX, NewStandingRule
 from daemon.agents.tools.actions import ACTION_CHARS_MAX
 from daemon.journal.human_input import HumanInput
 from daemon.refusal import Refused, usage_error
+from daemon.timestamps import iso_utc
+from daemon.web.card.ask_rows import visible_json
 from daemon.web.forms import read_form, refuse_form
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, shortfall_words
@@ -27,6 +30,10 @@ from syncproto.ids import id_from_text
 
 PATH: Final = "/rules"
 FIELDS: Final = ("agent", "name", "exact", "begins", "until", "uses")
+EXACT_CHARS_MAX: Final = 4000
+_BEGUN_FOR_MS: Final = 7 * 86_400_000
+_BEGUN_USES: Final = "10"
+"""What the form suggests; a person says how long and how often."""
 _DIGITS_MAX: Final = 4
 _ID_CHARS: Final = 32
 _HEX: Final = frozenset("0123456789abcdef")
@@ -44,13 +51,32 @@ class _Rules:
         self._typed = human_input
 
     async def show(self, request: web.Request) -> web.Response:
-        """Show the rules; a link may name the agent and the action for which to begin one."""
-        begun = {
-            name: request.query[name][:ACTION_CHARS_MAX]
-            for name in ("agent", "name")
-            if name in request.query
-        }
+        """Show the rules; a link may name the ask for which to begin one. Nothing is written by that."""
+        begun = await self._begin(request.query.get("ask", ""))
         return await self._page(whole=request.query.get("all") == "yes", typed=begun)
+
+    async def _begin(self, name: str) -> dict[str, str]:
+        """Return the form of a rule that permits what an ask asks for; empty if there is no such ask."""
+        if len(name) != _ID_CHARS or not set(name) <= _HEX:
+            return {}
+        now_ms = self._services.now_ms()
+
+        def read(snapshot: Snapshot) -> dict[str, str]:
+            waiting = ask_views.list_asks(snapshot, now_ms, waiting=True)
+            ask = next((ask for ask in waiting if ask.ask_id == name), None)
+            if ask is None:
+                return {}
+            exact = visible_json(ask.asked_args)
+            return {
+                "agent": ask.agent_id,
+                "name": ask.name,
+                # What is longer than a person reads would be permitted unread.
+                "exact": exact if len(exact) <= EXACT_CHARS_MAX else "",
+                "until": iso_utc(now_ms + _BEGUN_FOR_MS)[:10],
+                "uses": _BEGUN_USES,
+            }
+
+        return await self._services.store.read(read)
 
     async def act(self, request: web.Request) -> web.Response:
         """Write or revoke a rule, and show them all; what is refused is said."""

@@ -56,9 +56,10 @@ async def details(page: Page) -> AskDetails:
 
 def button(text: str, verdict: str) -> str:
     """Return what a button of the only ask on a page sends."""
-    (value,) = re.findall(
-        rf'name="decide" value="({verdict}:[0-9a-f]{{32}}:[0-9a-f]{{64}})"', main_part(text)
+    values = re.findall(
+        rf'name="decide" value="({verdict}:[0-9a-f]{{32}}:[0-9a-f]{{64}})[":]', main_part(text)
     )
+    (value,) = dict.fromkeys(values)
     return str(value)
 
 
@@ -160,15 +161,43 @@ async def test_a_long_argument_is_folded_and_nothing_of_it_is_missing(page: Page
     mail = {"text": "word " * 900 + "the end", "to": "ana@example.org", "ids": list(range(300))}
     await ask(page, args=mail)
     text = main_part((await page.ask(PATH)).text)
-    blocks = re.findall(r"<pre><bdi>(.*?)</bdi></pre>", text, re.DOTALL)
-    folded = re.findall(
-        r"<details><summary>.*?</summary><pre><bdi>(.*?)</bdi></pre></details>", text, re.DOTALL
-    )
+    exact = text.partition('<details class="exact">')[2]
+    blocks = re.findall(r"<pre><bdi>(.*?)</bdi></pre>", exact, re.DOTALL)
     assert json.loads(html.unescape("".join(blocks))) == mail
-    assert len(folded) == 2
     # Each argument has its beginning in sight.
-    unfolded = re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
-    assert all(f"&#34;{argument}&#34;" in unfolded for argument in mail)
+    in_sight = re.sub(r"<details.*?</details>", "", text, flags=re.DOTALL)
+    assert all(words in in_sight for words in ("Recipient", "ids", "word word", "[0, 1, 2"))
+
+
+async def test_a_command_stands_before_what_is_said_of_it_and_nothing_hides_it(page: Page) -> None:
+    lie = "Lists the files. " * 900
+    args = {"description": lie, "command": "rm -rf ~\n\u202esl", "path": "/etc/passwd", "odd <b>": 1}
+    await ask(page, name="Bash", args=args)
+    text = html.unescape(main_part((await page.ask(PATH)).text))
+    in_order = ("rm -rf ~", "File", "/etc/passwd", "odd <b>", "Lists the files")
+    places = [text.index(words) for words in in_order]
+    assert places == sorted(places)
+    assert places[-1] < text.index("Exactly what is sent")
+    assert "\u202e" not in text
+    assert lie not in text.partition("Exactly")[0].partition("more characters")[0]
+
+
+async def test_many_lines_push_no_argument_out_of_sight(page: Page) -> None:
+    await ask(page, args={"command": "true\n" * 3000, "to": "ana@example.org"})
+    text = main_part((await page.ask(PATH)).text)
+    in_sight = re.sub(r"<details.*?</details>", "", text, flags=re.DOTALL)
+    assert in_sight.count("true") <= 60
+    assert "ana@example.org" in in_sight
+
+
+async def test_alternatives_are_buttons_and_a_press_permits_one(page: Page) -> None:
+    await ask(page, options=["now: <b>", "later"])
+    text = main_part((await page.ask(PATH)).text)
+    values = re.findall(r'name="decide" value="(confirmed:[^"]+)"', text)
+    assert [html.unescape(value).split(":", 3)[3] for value in values] == ["now: <b>", "later"]
+    answer = await page.ask(PATH, {"decide": html.unescape(values[0])})
+    assert "Permitted, once" in answer.text
+    assert ((await details(page)).state, (await details(page)).option) == ("permitted", "now: <b>")
 
 
 async def test_a_verdict_that_would_not_count_here_is_not_offered(page: Page) -> None:

@@ -41,6 +41,17 @@ def call_of(client: Client = Client.CLAUDE_CODE, **changes: Any) -> HookCall:
     return parse_call(json.dumps(SAID | changes).encode(), client)
 
 
+@pytest.mark.parametrize(
+    ("folder", "place"),
+    [
+        ("/home/ana/shop", "in /home/ana/shop, session s1"),
+        *[(folder, "session s1") for folder in (None, 7, "", "x" * 1001, "\ud800")],
+    ],
+)
+def test_a_person_learns_in_which_folder_and_session_it_is_asked(folder: Any, place: str):
+    assert call_of(cwd=folder).place == place
+
+
 NAN = float("nan")
 BAD_FIELDS: list[dict[str, Any]] = [
     {"hook_event_name": "Stop"},
