@@ -28,24 +28,6 @@ async def task(api: Api, title: str, **fields: object) -> str:
     return str((await api.ask("POST", "/v1/tasks", {"title": title, **fields})).json["id"])
 
 
-async def test_a_line_is_read_with_the_categories_that_there_are_and_adds_nothing(api: Api):
-    await api.ask("POST", "/v1/categories", {"name": "Errands"})
-    line = "line=Call%20Ana%2045%20min%20%23home%20p1%20@errands%20@bob"
-    assert (await api.ask("GET", f"/v1/captured-line?{line}")).json["readings"] == []
-    query = f"{line.removesuffix('%20@bob')}&keep=p1%0A@none&given=labels,due"
-    answer = (await api.ask("GET", f"/v1/captured-line?{query}")).json
-    assert answer == {
-        "title": "Call Ana 45 min #home p1",
-        "due": None,
-        "estimate_minutes": None,
-        "labels": [],
-        "priority": None,
-        "category": "Errands",
-        "readings": [{"field": "category", "words": "@errands"}],
-    }
-    assert (await api.ask("GET", "/v1/tasks")).json == []
-
-
 async def test_a_timer_starts_stops_is_corrected_removed_and_restored(started_api: Api):
     photos = await task(started_api, "Photos")
     answer = await started_api.ask("POST", "/v1/tasks/photos/timer", {"at": "2 hours ago"})

@@ -21,6 +21,24 @@ async def task(api: Api) -> str:
     return str((await created(api, "/v1/tasks", {"title": "Renew the passport"}))["id"])
 
 
+async def test_a_line_is_read_with_the_categories_that_there_are_and_adds_nothing(api: Api):
+    await created(api, "/v1/tasks", {"title": "Buy stamps", "category": "Errands"})
+    line = "line=Call%20Ana%2045%20min%20%23home%20p1%20@errands%20@bob"
+    assert (await api.ask("GET", f"/v1/captured-line?{line}")).json["readings"] == []
+    query = f"{line.removesuffix('%20@bob')}&keep=p1%0A@none&given=labels,due"
+    answer = (await api.ask("GET", f"/v1/captured-line?{query}")).json
+    assert answer == {
+        "title": "Call Ana 45 min #home p1",
+        "due": None,
+        "estimate_minutes": None,
+        "labels": [],
+        "priority": None,
+        "category": "Errands",
+        "readings": [{"field": "category", "words": "@errands"}],
+    }
+    assert len((await api.ask("GET", "/v1/tasks")).json) == 1
+
+
 async def test_items_go_where_they_are_put_and_come_back(api: Api, task: str):
     element, two = [
         await created(api, f"/v1/tasks/{task}/checklist", {"title": title}) for title in ("A", "B")
