@@ -4,7 +4,7 @@ Never writes a value that already stands as the person's own, and never more tha
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -242,11 +242,15 @@ _CHECKS: Mapping[FieldType, Any] = {
     "minutes": validation.checked_estimate,
     "language": validation.checked_language,
 }
-"""How a value is checked that says all by itself; status, reason and names need more than that."""
+"""How a value is checked that says all by itself."""
+_CHECKED_BELOW: Final = frozenset[FieldType]({"status", "reason", "name", "names"})
+"""What needs more than its value. A type in neither fails at once: a value that is given is never dropped."""
 
 
 def _plain_fields(change: TaskEdit) -> dict[str, Value]:
-    fields = [(field, getattr(change, field.name)) for field in TASK_FIELDS if field.type in _CHECKS]
+    fields = [
+        (field, getattr(change, field.name)) for field in TASK_FIELDS if field.type not in _CHECKED_BELOW
+    ]
     return {
         field.name: None if value is None else _CHECKS[field.type](value)
         for field, value in fields

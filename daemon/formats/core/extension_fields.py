@@ -5,6 +5,7 @@ Never believed if the format's own fields differ: another program may have chang
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import assert_never
 
 from daemon.formats.core.plan import PlannedChecklist, PlannedItem, fits_title, joined_line
 from daemon.journal.fields.validation import ESTIMATE_MAX, NEEDS_REASON, REASON_CHARS_MAX, checked_due_day
@@ -38,7 +39,10 @@ def read_value(type_: FieldType, text: str) -> str | int | None:
             return read_language(text)
         case "day":
             return read_day(text)
-    return None
+        case "title" | "status" | "reason" | "priority" | "name" | "names":
+            return None
+        case _:
+            assert_never(type_)
 
 
 def read_day(text: str) -> str | None:

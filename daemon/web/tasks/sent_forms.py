@@ -256,7 +256,7 @@ def checks_of(typed: Mapping[str, str], human_input: HumanInput) -> dict[str, Ca
     return {
         field.name: partial(by_type[field.type], typed[field.name])
         for field in _EDITED
-        if field.name in typed and field.type in by_type
+        if field.name in typed and field.type != "names"
     }
 
 
