@@ -48,6 +48,20 @@ _RESTORE: Final[Mapping[str, Callable[[Transaction, str], object]]] = {
 """How each kind of thing is brought back."""
 
 
+_REMOVE: Final[Mapping[str, Callable[[Transaction, str], object]]] = {
+    "task": tasks.remove,
+    "checklist": checklists.remove,
+    "checklist_item": checklist_items.remove_item,
+    "entry": entries.remove,
+    "time_record": time_records.remove,
+    "link": links.remove,
+    "label": labels.remove,
+    "category": categories.remove,
+    "preference": preferences.remove,
+}
+"""How each kind of thing is taken out of sight."""
+
+
 class RemovedThing(Struct, frozen=True, kw_only=True):
     """A thing that was removed: when, by whom, and on which device.
 
@@ -94,6 +108,12 @@ def bring_back(tx: Transaction, ref: str) -> BroughtBack:
     if not entity.visible:
         _RESTORE[entity.kind](tx, id_to_text(entity.id))
     return BroughtBack(id=id_to_text(entity.id), kind=entity.kind, title=title)
+
+
+def remove_thing(tx: Transaction, ref: str) -> None:
+    """Take anything out of sight, by its id. Raises Refused."""
+    entity = entities.find_entity(tx, list(_REMOVE), ref, removed=True, noun="thing")
+    _REMOVE[entity.kind](tx, id_to_text(entity.id))
 
 
 def _present(snapshot: Snapshot, entity: Entity, now_ms: int | None) -> RemovedThing:

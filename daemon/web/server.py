@@ -32,6 +32,8 @@ from daemon.web.services import PageServices
 from daemon.web.sign_in import sign_in_routes
 from daemon.web.timeline import timeline_routes
 from daemon.web.typed_words import words_to_copy
+from daemon.web.undo import undo_routes
+from daemon.web.undo.deed_notice import deed_middleware
 from daemon.web.viewer import viewer_middleware
 
 STOP_WITHIN_S = 1.0
@@ -43,6 +45,7 @@ _ROOMS = (
     board_routes,
     timeline_routes,
     bar_routes,
+    undo_routes,
 )
 STATIC_AGE_S = 31_536_000
 
@@ -132,6 +135,7 @@ class PageServer:
                     self._render_signed_out,
                 ),
                 self.connections.middleware(services.access, {import_routes.FILE_PATH}),
+                deed_middleware(services),
             ],
             client_max_size=FORM_BYTES_MAX,
         )

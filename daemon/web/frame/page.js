@@ -200,7 +200,7 @@ function refresh() {
     const whole = stale === WHOLE;
     stale = "";
     refreshed = performance.now();
-    const answer = await fetch(whole ? location.href : bar(document).dataset.bar);
+    const answer = await fetch(whole ? location.href : bar(document).dataset.bar, { headers: { "Placet-Refresh": "yes" } });
     if (answer.status === 401) return signedOut();
     const text = await answer.text();
     const fresh = parse(text);

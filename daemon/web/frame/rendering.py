@@ -20,6 +20,8 @@ STATIC_PATH: Final = "/static"
 _MEDIA: Final = {".css": "text/css", ".js": "text/javascript"}
 COLOURS: Final[ContextVar[str]] = ContextVar("placet_colours", default="")
 """The colours that a browser asked for, `light` or `dark`; empty for those of its system."""
+DEED: Final[ContextVar[Any]] = ContextVar("placet_deed", default=None)
+"""What the form did that this page follows, and its undo; None if there was none."""
 
 
 class Renderer:
@@ -50,7 +52,7 @@ class Renderer:
 
     def render(self, template: str, **values: Any) -> str:
         """Fill a template, named by its room and file."""
-        around = {"language": language_in_use(), "colours": COLOURS.get()}
+        around = {"language": language_in_use(), "colours": COLOURS.get(), "deed": DEED.get()}
         return self._environment.get_template(template).render(around | values)
 
 

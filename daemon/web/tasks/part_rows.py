@@ -78,6 +78,7 @@ class TimeRow:
     span: str
     length: str
     about: str
+    id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,7 @@ class LinkRow:
     title: str
     status: str
     mark: str
+    id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +157,7 @@ def _time(record: TimeRecord, several: bool, now_s: float) -> TimeRow:
     fields = cast(Any, msgspec.to_builtins(record))
     device = _("on {device}").format(device=record.device_name) if several and record.device_name else ""
     about = " · ".join(filter(None, [record.note or "", device]))
-    return TimeRow(span_words(fields), length_words(fields, now_s), about)
+    return TimeRow(span_words(fields), length_words(fields, now_s), about, record.id)
 
 
 def link_rows(links: Sequence[Link]) -> list[LinkRow]:
@@ -173,6 +175,7 @@ def _link(link: Link) -> LinkRow:
         link.title or _("a task that is not here"),
         terms.task_status(link.status) if link.status else "",
         mark,
+        link.id,
     )
 
 

@@ -21,6 +21,7 @@ from daemon.journal.conflicts import Keep
 from daemon.journal.entries import EntryEdit, NewEntry
 from daemon.journal.fields import validation
 from daemon.journal.human_input import HumanInput
+from daemon.journal.removed import remove_thing
 from daemon.journal.tasks import TaskEdit
 from daemon.journal.views.structures import ClockJson, Task
 from daemon.refusal import Refused
@@ -183,6 +184,11 @@ def _read_restore(form: Form, _human_input: HumanInput) -> SentForm:
     return SentForm("restore", form, tasks.restore)
 
 
+def _read_remove(form: Form, _human_input: HumanInput) -> SentForm:
+    thing = form.get("thing", "")
+    return SentForm("remove", form, lambda tx, _ref: remove_thing(tx, thing))
+
+
 def _read_status(form: Form, _human_input: HumanInput) -> SentForm:
     edit = TaskEdit(status=form.get("status", ""), base=_clock(form))
     reason = form.get("reason", "").strip()
@@ -227,6 +233,7 @@ _READERS: Final[Mapping[str, Callable[[Form, HumanInput], SentForm]]] = {
     "tick": _read_tick,
     "untick": _read_tick,
     "keep": _read_keep,
+    "remove": _read_remove,
     "restore": _read_restore,
     "status": _read_status,
     "edit": _read_edit,

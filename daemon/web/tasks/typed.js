@@ -28,7 +28,8 @@ function sendTyped(form, button) {
     show(fresh, { withOutcome: true });
     const wrong = refused && document.getElementById(form.id)?.querySelector("[aria-invalid]");
     if (wrong) return wrong.focus();
-    announce(document.getElementById("outcome")?.innerText || form.dataset.done || "");
+    const deed = document.querySelector("#deed p")?.innerText;
+    announce(document.getElementById("outcome")?.innerText || deed || form.dataset.done || "");
     if (fold && answer.ok) fold.querySelector("summary").focus();
     else if (focused !== document.body && !focused.isConnected) document.getElementById("main").focus();
   }).finally(() => sending.delete(form));
