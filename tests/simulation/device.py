@@ -18,6 +18,7 @@ from syncproto.commit import AuthorKind, DecodedCommit, SignedCommit
 from syncproto.ids import EntityId, ReplicaId
 from syncproto.keys import Signer
 from syncproto.vector_clock import Head, VectorClock
+from tests.support.empty_database import lay_empty_database
 
 START_MS = 1_750_000_000_000
 
@@ -109,7 +110,12 @@ class SimulatedDevice:
         return self.world.now_ms + self.skew_ms
 
     def _opened(self) -> Store:
-        return Store.open(self.path, signer=self.signer, now_ms=self.now_ms, randomness=self.world.randomness)
+        return Store.open(
+            lay_empty_database(self.path),
+            signer=self.signer,
+            now_ms=self.now_ms,
+            randomness=self.world.randomness,
+        )
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:

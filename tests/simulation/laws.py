@@ -24,6 +24,7 @@ from syncproto.vector_clock import Head
 from tests.simulation.author import TASK
 from tests.simulation.device import GroundTruth, HeldCommits
 from tests.simulation.oracle import FoldOracle, WitnessedOperation
+from tests.support.empty_database import lay_empty_database
 
 Contents = dict[str, list[Any]]
 
@@ -276,7 +277,7 @@ def any_order_of_arrival(
 ) -> Contents:
     """Bring commits to a fresh store in some order that keeps causes first, in pages of any size."""
     fresh = Store.open(
-        folder / f"fresh{dice.getrandbits(64)}.db",
+        lay_empty_database(folder / f"fresh{dice.getrandbits(64)}.db"),
         signer=Signer(bytes([9]) * 32),
         now_ms=lambda: 0,
         randomness=bytes,

@@ -28,6 +28,7 @@ from tests.simulation.history_generator import (
     for_each_history,
     random_history,
 )
+from tests.support.empty_database import lay_empty_database
 
 PADDING = " and more of the same" * 10
 OFTEN = {"compacted": 25, "child": 12, "edit": 16, "write page": 5, "open page": 5}
@@ -69,7 +70,10 @@ def _brought_up(
 ) -> set[str]:
     """Bring a new store up, from one log or a page from each in turn; it must show the same."""
     store = Store.open(
-        fleet.folder / f"{name}.db", signer=Signer(bytes(31) + b"n"), now_ms=lambda: 0, randomness=bytes
+        lay_empty_database(fleet.folder / f"{name}.db"),
+        signer=Signer(bytes(31) + b"n"),
+        now_ms=lambda: 0,
+        randomness=bytes,
     )
     met = set()
     while True:

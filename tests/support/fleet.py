@@ -23,6 +23,7 @@ from syncproto.codec import Value
 from syncproto.commit import AuthorKind
 from syncproto.ids import EntityId, derived_id, id_to_text
 from syncproto.keys import Signer
+from tests.support.empty_database import lay_empty_database
 
 START_MS = 1_774_000_000_000
 DAY_MS = 86_400_000
@@ -44,7 +45,12 @@ class Home:
         self._threads: list[StoreThreads] = []
 
     def opened(self) -> Store:
-        return Store.open(self.path, signer=self.signer, now_ms=self.now_ms, randomness=self.fleet.randomness)
+        return Store.open(
+            lay_empty_database(self.path),
+            signer=self.signer,
+            now_ms=self.now_ms,
+            randomness=self.fleet.randomness,
+        )
 
     def threads(self) -> StoreThreads:
         """Return the store as a daemon uses it; its threads end before the store is closed."""

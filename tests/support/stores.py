@@ -21,6 +21,7 @@ from syncproto.hlc import Stamp
 from syncproto.ids import EntityId, ReplicaId, replica_id
 from syncproto.keys import Signer
 from syncproto.vector_clock import EMPTY_CLOCK, Head, VectorClock
+from tests.support.empty_database import lay_empty_database
 from tests.vectors import wire
 
 NOW_MS = 1_750_000_000_000
@@ -58,8 +59,11 @@ class StoreBench:
 
     def store(self, name: str, path: Path | None = None, machine: bytes | None = None) -> Store:
         """Open the store of a device; with a lease beside it if a machine is named."""
+        own_path = self.folder / f"{name}.db"
+        # A file without its lease would be taken for a copy; and a test that names a path means that path.
+        is_plain = path is None and machine is None
         opened = Store.open(
-            path or self.folder / f"{name}.db",
+            lay_empty_database(own_path) if is_plain else path or own_path,
             signer=signer_of(name),
             now_ms=lambda: self.now_ms,
             randomness=self.randomness,

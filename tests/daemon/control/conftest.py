@@ -27,6 +27,7 @@ from store.store import Store
 from store.threads import StoreThreads
 from syncproto.ids import DeviceId
 from syncproto.keys import Signer
+from tests.support.empty_database import lay_empty_database
 from tests.support.fleet import START_MS, Fleet
 
 
@@ -54,7 +55,7 @@ class Api:
         fleet = Fleet(folder)
         self.store = StoreThreads(
             Store.open(
-                folder / "placet.db",
+                lay_empty_database(folder / "placet.db"),
                 signer=Signer(bytes(32)),
                 now_ms=lambda: self.now_ms,
                 randomness=fleet.randomness,

@@ -29,6 +29,7 @@ from store.threads import StoreThreads
 from store.transaction import EntityWrite, Transaction
 from syncproto.ids import DeviceId, EntityId
 from syncproto.session import StoreState
+from tests.support.empty_database import lay_empty_database
 from tests.support.patience import LIMIT_S
 
 SERVICE = f"_placet-{os.getpid():x}._tcp.local."
@@ -95,7 +96,7 @@ class Device:
 
     def opened(self) -> Store:
         return Store.open(
-            self.folder / "placet.db",
+            lay_empty_database(self.folder / "placet.db"),
             signer=self.identity.signer,
             now_ms=self.clock.now_ms,
             randomness=self.clock.randomness,

@@ -26,6 +26,7 @@ from store.threads import StoreThreads
 from syncproto.ids import id_from_text
 from syncproto.keys import Signer
 from tests.daemon.control.routes.test_decisions import proposed
+from tests.support.empty_database import lay_empty_database
 from tests.support.fleet import Fleet
 
 PROXIED = "laptop.example.net"
@@ -72,7 +73,7 @@ class Page:
         self.floor = 0
         self.store = StoreThreads(
             Store.open(
-                folder / "placet.db",
+                lay_empty_database(folder / "placet.db"),
                 signer=Signer(bytes(32)),
                 now_ms=self.now_ms,
                 randomness=self.fleet.randomness,
