@@ -89,6 +89,8 @@ class ExportedTask(TaskValues):
     """Whether the file that it came from said when it was made; so it is for tasks made here."""
     is_end_dated: bool
     is_due_imported: bool
+    is_start_written: bool
+    """Whether anybody ever gave it a start, or took one away: an older version kept one as text."""
     is_status_imported: bool
     notes: tuple[ExportedNote, ...]
     lists: tuple[ExportedChecklist, ...]
@@ -197,6 +199,7 @@ class ExportedTasks:
             is_dated=_is_dated(task.created.origin),
             is_end_dated=ended is not None and _is_dated(ended.origin),
             is_due_imported=_is_imported(task, "due"),
+            is_start_written=task.version("start") is not None,
             is_status_imported=_is_imported(task, "status"),
             notes=_notes(children[0]),
             lists=tuple(map(self._items, sorted(children[1], key=position_key))),

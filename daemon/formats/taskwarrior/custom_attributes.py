@@ -18,6 +18,8 @@ PRIORITY = "placet_priority"
 DUE = "placet_due"
 CHECKLISTS = "placet_checklists"
 LINKS = "placet_links"
+SCHEDULED = "scheduled"
+"""Taskwarrior's own word for the start, of which a text that is no time is kept."""
 URGENT = "P0"
 HIGH = "P1"
 _STATUSES = {
@@ -56,6 +58,9 @@ class CustomAttributes:
         status = self._given.get(STATUS, "")
         self.status = status if extension_fields.is_status_allowed(status, reason, allowed) else None
         self.reason = reason if self.status or source.record.status in ("pending", "recurring") else None
+        self.scheduled = next(
+            (text for name, raw in source.others if name == SCHEDULED and (text := text_in_json(raw))), None
+        )
         self.links = tuple(self._links())
         if loose := self._loose_links():
             self.left.append((LINKS, as_json(" ".join(loose))))

@@ -26,7 +26,7 @@ from daemon.formats.core.plan import (
     with_faults,
 )
 from daemon.formats.taskwarrior import kept_attributes, series
-from daemon.formats.taskwarrior.custom_attributes import CustomAttributes
+from daemon.formats.taskwarrior.custom_attributes import SCHEDULED, CustomAttributes
 from daemon.formats.taskwarrior.records import (
     LocatedRecord,
     MalformedRecord,
@@ -143,6 +143,10 @@ def _plan_task(
     made_ms = _optional_ms("entry", record.entry)
     own = CustomAttributes(source, present)
     ends = record.status in _ENDED and record.end is not None
+    day, clock = scheduled_day(own.scheduled, zone)
+    start = {} if day is None else {"start": day}
+    if day is not None and clock is None:
+        own.left = [pair for pair in own.left if pair[0] != SCHEDULED]
     task = PlannedTask(
         key=source.key,
         line=source.line,
@@ -155,7 +159,7 @@ def _plan_task(
         reason=own.reason or _reason(record, zone),
         priority=own.priority(PRIORITIES.get(record.priority or "")),
         due=_due(source, occurrences, zone) or own.due,
-        **own.values,
+        **own.values | start,
         category=_name(record.project),
         labels=_labels(record),
         checklists=own.checklists,
@@ -202,6 +206,14 @@ def _day(attribute: str, text: str | None, zone: tzinfo) -> tuple[str | None, st
         ) from error
     clock = local.strftime("%H:%M:%S")
     return local.date().isoformat(), None if clock == _DAY_BEGINS else clock.removesuffix(":00")
+
+
+def scheduled_day(text: str | None, zone: tzinfo) -> tuple[str | None, str | None]:
+    """Return the day and the time of day before which a task is not begun; None of what is no time."""
+    try:
+        return _day(SCHEDULED, text, zone)
+    except MalformedRecord:
+        return None, None
 
 
 def _due(source: LocatedRecord, occurrences: Mapping[str, set[int]], zone: tzinfo) -> str | None:

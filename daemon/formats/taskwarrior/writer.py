@@ -23,7 +23,8 @@ from daemon.formats.core.exported_tasks import (
 )
 from daemon.formats.core.plan import cut_title, title_line, utc_iso
 from daemon.formats.taskwarrior import custom_attributes, kept_attributes
-from daemon.formats.taskwarrior.reader import FORMAT, PRIORITIES
+from daemon.formats.taskwarrior.custom_attributes import SCHEDULED
+from daemon.formats.taskwarrior.reader import FORMAT, PRIORITIES, scheduled_day
 from daemon.formats.taskwarrior.records import MalformedRecord, parse_timestamp, text_in_json
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId
@@ -38,6 +39,7 @@ _FIRST_MS = 315_619_200_000
 _LETTERS = {priority: letter for letter, priority in PRIORITIES.items()} | {custom_attributes.URGENT: "H"}
 _WAITS = re.compile(r"waiting until (\d{4}-\d\d-\d\d)(?: (\d\d:\d\d(?::\d\d)?))?", re.ASCII)
 _SERIES = "recurring"
+_OWN_START = "placet_start"
 # What Taskwarrior computes itself, or would read as something other than kept text.
 _NEVER = frozenset(
     {"id", "urgency", "uuid", "status", "description", "entry", "modified", "annotations", "due"}
@@ -80,6 +82,7 @@ def _record(task: ExportedTask, tasks: ExportedTasks, zone: tzinfo) -> RecordJso
         "entry": _compact_time(task.made_ms),
         "modified": _compact_time(task.changed_ms),
         "due": _due(task, kept, zone),
+        **_start(task, kept, zone),
         "priority": _LETTERS.get(task.priority or ""),
         "project": task.category,
         "tags": _tags(task),
@@ -168,6 +171,23 @@ def _due(task: ExportedTask, kept: Mapping[str, str], zone: tzinfo) -> str | Non
     return _local(f"{task.due} {time()}", zone)
 
 
+def _start(task: ExportedTask, kept: dict[str, str], zone: tzinfo) -> RecordJson:
+    """Return the attribute of the start, and take out of `kept` what it is no more.
+
+    What an import kept and still says it, also if an older version took it for no start, is put back.
+    """
+    kept_day = scheduled_day(text_in_json(kept.get(SCHEDULED, "")), zone)[0]
+    if kept_day and (kept_day == task.start or not task.is_start_written):
+        return {}
+    if kept_day:
+        del kept[SCHEDULED]
+    if task.start is None:
+        return {}
+    is_early = date.fromisoformat(task.start) < _FIRST_DAY
+    local = None if is_early else _local(f"{task.start} {time()}", zone)
+    return {_OWN_START: task.start} if local is None else {SCHEDULED: local}
+
+
 def _is_series(kept: Mapping[str, str]) -> bool:
     return text_in_json(kept.get("status", "")) == _SERIES
 
@@ -206,6 +226,7 @@ def _own_attributes(task: ExportedTask, tasks: ExportedTasks) -> RecordJson:
         **{
             name: str(value) if (value := getattr(task, field.name)) else None
             for name, field in custom_attributes.SPELLED.items()
+            if name != _OWN_START
         },
         custom_attributes.CHECKLISTS: "\n\n".join(lists),
         custom_attributes.LINKS: " ".join(sorted(set(links))),

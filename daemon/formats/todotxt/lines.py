@@ -26,7 +26,8 @@ ID_KEY = "placet"
 """The key by which an exported file names the task that a line was exported from."""
 
 _ID = re.compile(r"[0-9a-f]{32}")
-_KEYS = {"language": "lang", "start": "t"}
+START_KEY = "t"
+_KEYS = {"language": "lang", "start": START_KEY}
 """What the format's programs call fields; the others keep our word."""
 SPELLED = {_KEYS.get(field.name, field.exported_as): field for field in TASK_FIELDS if field.exported_as}
 """The fields that an export writes as pairs of our own, by the key."""

@@ -13,6 +13,7 @@ from daemon.formats.core.plan import PlannedTask, cut_title
 from daemon.formats.todotxt.lines import (
     ID_KEY,
     SPELLED,
+    START_KEY,
     UNITS,
     MalformedLine,
     TodoLine,
@@ -139,7 +140,8 @@ def _journal_pairs(task: ExportedTask, kept_marks: list[str]) -> Iterator[str]:
     line = TodoLine(task.title, task.status in CLOSED, letter, pairs=pairs)
     # What an import would read now was of no effect beside a value that a person took away.
     left = unread_pairs(line)
-    yield from (pair for pair in map(":".join, others) if pair in left)
+    kept_before = () if task.is_start_written else (START_KEY,)
+    yield from (f"{key}:{value}" for key, value in others if f"{key}:{value}" in left or key in kept_before)
     yield f"{ID_KEY}:{id_to_text(task.id)}"
 
 

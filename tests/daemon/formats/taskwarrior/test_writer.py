@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from daemon.formats.core.importer import ImportResult
+from daemon.formats.taskwarrior import reader
 from daemon.journal import checklist_items, entries, tasks
 from daemon.journal.checklist_items import NewItem
 from daemon.journal.entries import NewEntry
@@ -304,6 +305,41 @@ def test_any_journal_exported_imported_and_exported_again_is_the_same_bytes(flee
     assert [contents[-1] for contents in task_contents(second)] == [
         contents[-1] for contents in task_contents(first)
     ]
+
+
+def exported(home: Home) -> dict[str, Any]:
+    """Return the only record of an export."""
+    (fields,) = records(export(home, "taskwarrior")).values()
+    return dict(fields)
+
+
+@pytest.mark.parametrize("time", ["20301201T000000Z", "20301201T153000Z"])
+def test_what_is_scheduled_is_the_start_and_comes_back_as_it_was(a: Home, time: str):
+    bring(a, "taskwarrior", printed(NEW | {"scheduled": time}))
+    (task,) = stored_tasks(a)
+    assert (task.start, task.status) == ("2030-12-01", "OPEN")
+    assert exported(a)["scheduled"] == time
+    a.write(lambda tx: tasks.edit(tx, task.id, TaskEdit(start="2031-01-02")))
+    assert exported(a)["scheduled"] == "20310102T000000Z"
+    a.write(lambda tx: tasks.edit(tx, task.id, TaskEdit(start=None)))
+    assert not {"scheduled", "placet_start"} & exported(a).keys()
+    a.write(lambda tx: tasks.edit(tx, task.id, TaskEdit(start="1970-01-02")))
+    assert (exported(a).get("scheduled"), exported(a)["placet_start"]) == (None, "1970-01-02")
+
+
+@pytest.mark.parametrize("kept", ["soon", "", 7, ["20301201T000000Z"], None])
+def test_what_is_scheduled_for_no_day_is_kept_as_it_is(a: Home, kept: Any):
+    bring(a, "taskwarrior", printed(NEW | {"scheduled": kept}))
+    (task,) = stored_tasks(a)
+    assert (task.start, exported(a)["scheduled"]) == (None, kept)
+
+
+def test_a_start_that_an_older_version_kept_as_text_goes_out_again(a: Home, monkeypatch: pytest.MonkeyPatch):
+    with monkeypatch.context() as older:
+        older.setattr(reader, "scheduled_day", lambda text, zone: (None, None))
+        bring(a, "taskwarrior", printed(NEW | {"scheduled": "20301201T000000Z"}))
+    assert stored_tasks(a)[0].start is None
+    assert exported(a)["scheduled"] == "20301201T000000Z"
 
 
 # --- the real one -----------------------------------------------------------------------------------

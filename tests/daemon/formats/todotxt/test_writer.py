@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from daemon.formats.core.importer import ImportResult
+from daemon.formats.todotxt import lines
 from daemon.journal import tasks
 from daemon.journal.tasks import NewTask, TaskEdit
 from tests.daemon.formats.transfers import (
@@ -260,3 +261,31 @@ def test_any_journal_exported_imported_and_exported_again_is_the_same_bytes(flee
         assert (before.status, before.priority, before.due, before.estimate_minutes, before.language) == (
             *(after.status, after.priority, after.due, after.estimate_minutes, after.language),
         )
+
+
+def test_the_start_of_a_line_is_the_start_of_its_task_and_what_is_no_day_is_kept(a: Home):
+    file = "Pay t:2026-08-01 +bank\nCall t:soon\nWrite t:2026-08-01 t:2026-09-01\n"
+    bring(a, "todotxt", file)
+    starts = {task.title: task.start for task in stored_tasks(a)}
+    assert starts == {"Pay": "2026-08-01", "Call": None, "Write": "2026-08-01"}
+    exported = re.sub(" placet:[0-9a-f]+", "", export(a, "todotxt"))
+    assert [sorted(line.split()) for line in exported.splitlines()] == [
+        sorted(line.split()) for line in file.splitlines()
+    ]
+    again = export(a, "todotxt").replace("Pay +bank t:2026-08-01", "Pay +bank t:2027-01-01")
+    bring(a, "todotxt", again)
+    assert {task.title: task.start for task in stored_tasks(a)} == starts | {"Pay": "2027-01-01"}
+
+
+def test_a_start_that_an_older_version_kept_as_text_goes_out_again(a: Home, monkeypatch: pytest.MonkeyPatch):
+    with monkeypatch.context() as older:
+        older.delitem(lines.SPELLED, "t")
+        older.setattr(lines, "KNOWN_KEYS", lines.KNOWN_KEYS - {"t"})
+        bring(a, "todotxt", "Pay t:2026-08-01\n")
+    (task,) = stored_tasks(a)
+    assert task.start is None
+    assert "t:2026-08-01" in export(a, "todotxt")
+    a.write(lambda tx: tasks.edit(tx, task.id, TaskEdit(start="2026-09-01")))
+    assert "t:2026-09-01" in export(a, "todotxt")
+    a.write(lambda tx: tasks.edit(tx, task.id, TaskEdit(start=None)))
+    assert " t:" not in export(a, "todotxt")
