@@ -12,7 +12,7 @@ from daemon.formats.core.exported_tasks import ExportedTask
 from daemon.formats.icalendar.content_lines import ZONE, MalformedCalendar, Property, read_calendar
 from daemon.formats.icalendar.date_times import CalendarTimes, name_of_zone, zone_named
 from daemon.formats.icalendar.reader import ATTRIBUTES, FORMAT, SPELLED, parse
-from daemon.formats.icalendar.series import RULE_NAMES, SeriesDates, read_duration
+from daemon.formats.icalendar.series import RULE_NAMES, SeriesDates, read_duration, start_moment
 
 _BEGIN, _END = "BEGIN:VCALENDAR\nBEGIN:VTODO\n", "\nEND:VTODO\nEND:VCALENDAR\n"
 
@@ -21,7 +21,8 @@ _BEGIN, _END = "BEGIN:VCALENDAR\nBEGIN:VTODO\n", "\nEND:VTODO\nEND:VCALENDAR\n"
 class KeptLines:
     """The lines kept of one task; `says_due`: they mean the day on which it is due, or how it moves.
 
-    `overtaken` are the names of those that mean a value which the task has no longer.
+    `overtaken` are the names of those that mean a value which the task has no longer. `start` is the day on
+    which the task begins by them.
     """
 
     properties: tuple[Property, ...] = ()
@@ -29,6 +30,7 @@ class KeptLines:
     zones: tuple[str, ...] = ()
     says_due: bool = False
     overtaken: frozenset[str] = frozenset()
+    start: str | None = None
 
     @classmethod
     def of_task(cls, task: ExportedTask, zone: tzinfo) -> "KeptLines":
@@ -42,9 +44,23 @@ class KeptLines:
             return cls()
         todo, zones = calendar.todos[0], tuple(calendar.zones)
         properties = tuple(todo.properties)
-        says_due = task.due is not None and _says_due(task, properties, CalendarTimes(zone, zones))
-        overtaken = frozenset(_overtaken(task, text, {line.name for line in properties}, zone))
-        return cls(properties, tuple(todo.alarms), zones, says_due, overtaken)
+        times = CalendarTimes(zone, zones)
+        says_due = task.due is not None and _says_due(task, properties, times)
+        overtaken = set(_overtaken(task, text, {line.name for line in properties}, zone))
+        moment = start_moment(properties, times)
+        start = None if moment is None else moment.day.isoformat()
+        # Without the length or the rule that it began, it would be read as a start.
+        is_start_lost = bool(start) and start != task.start and task.is_start_written
+        if is_start_lost or (moment is None and "DUE" in overtaken):
+            overtaken.add("DTSTART")
+        return cls(properties, tuple(todo.alarms), zones, says_due, frozenset(overtaken), start)
+
+    @property
+    def takes_start(self) -> bool:
+        """Report whether a day may stand in DTSTART beside them: it says no length, and no time of day."""
+        others = (*RULE_NAMES, "DURATION", "RECURRENCE-ID", "DUE")
+        is_free = not self.has("DTSTART") or (self.start is not None and "DTSTART" in self.overtaken)
+        return is_free and not any(map(self.has, others))
 
     def has(self, name: str) -> bool:
         """Report whether a property is among them."""

@@ -37,7 +37,8 @@ from daemon.formats.icalendar.content_lines import (
     split_texts,
 )
 from daemon.formats.icalendar.date_times import CalendarMoment, CalendarTimes, zone_named
-from daemon.formats.icalendar.series import RULE_NAMES, Recurrence, SeriesDates, read_duration
+from daemon.formats.icalendar.relations import CHILD, PARENT, link_key_in_file, relation_ends, relation_of
+from daemon.formats.icalendar.series import RULE_NAMES, Recurrence, SeriesDates, read_duration, start_moment
 from daemon.journal.fields.validation import CLOSED, NAME_CHARS_MAX
 from daemon.journal.tasks import LABELS_MAX
 from daemon.task_fields import TASK_FIELDS
@@ -55,13 +56,6 @@ STATUSES: Final = {
 }
 PRIORITIES: Final = {0: None, 1: "P0", 2: "P1", 3: "P1", 4: "P1", 5: "P2", 6: "P3", 7: "P3", 8: "P3", 9: "P3"}
 WRITTEN_PRIORITIES: Final = {"P0": 1, "P1": 3, "P2": 5, "P3": 9}
-RELATIONS: Final = {
-    "SIBLING": "basic",
-    "X-PLACET-FOLLOWS-UP": "follows_up",
-    "X-PLACET-DUPLICATES": "duplicates",
-    "X-PLACET-FIXES": "fixes",
-}
-PARENT, CHILD, DEPENDS = "PARENT", "CHILD", "DEPENDS-ON"
 X_STATUS, X_REASON, X_CATEGORY = "X-PLACET-STATUS", "X-PLACET-REASON", "X-PLACET-CATEGORY"
 X_CHECKLIST, X_AT = "X-PLACET-CHECKLIST", "X-PLACET-AT"
 SPELLED: Final = {
@@ -81,6 +75,7 @@ _PLACED_PARAMS: Final = {
     "DESCRIPTION": {X_AT},
     "COMMENT": {X_AT},
     "DUE": {"VALUE"},
+    "DTSTART": {"VALUE"},
     "RELATED-TO": {"RELTYPE"},
 }
 
@@ -232,7 +227,7 @@ class _TodoReader:
             reason=reason,
             priority=self._priority(),
             due=due,
-            **self._spelled_values(),
+            **self._spelled_values() | self._start(),
             language=self._language(),
             category=category,
             labels=labels,
@@ -335,6 +330,18 @@ class _TodoReader:
         day = series.day(start, length)
         return (None if day is None else day.isoformat()), False
 
+    def _start(self) -> dict[str, str]:
+        """Return the day of the start, if DTSTART says nothing else."""
+        moment = start_moment(self._todo.properties, self._times)
+        if moment is None:
+            return {}
+        # A start has no time of day, so a property that has one is also kept as text. So is one beside a due
+        # date that has: both are of one kind.
+        due = self._moment("DUE")
+        if moment.at is None and (due is None or due.at is None):
+            self._placed |= {property_.line for property_ in self._properties("DTSTART")}
+        return {"start": moment.day.isoformat()}
+
     def _next_due(
         self, series: SeriesDates, due: CalendarMoment | None, overridden: Sequence[Property]
     ) -> tuple[str | None, bool]:
@@ -407,17 +414,17 @@ class _TodoReader:
     def named_children(self) -> Iterator[str]:
         """Yield the UIDs that it names as those of its children."""
         for property_ in self._properties("RELATED-TO"):
-            if _relation(property_) == CHILD:
+            if relation_of(property_) == CHILD:
                 yield property_.text.strip()
 
     def _links(self, others: _Others) -> Iterator[PlannedLink]:
         """Yield its links; that with a child is the child's, whichever of the two names it."""
         ends: dict[tuple[str, str, str], str] = {}
         for property_ in self._properties("RELATED-TO"):
-            other, relation = property_.text.strip(), _relation(property_)
+            other, relation = property_.text.strip(), relation_of(property_)
             if other not in others.keys or other == self.key:
                 continue
-            named = _ends(self.key, other, relation)
+            named = relation_ends(self.key, other, relation)
             if named:
                 ends[named[:3]] = named[3]
             if named or relation == CHILD:
@@ -476,24 +483,6 @@ class _TodoReader:
         yield from (text.replace("\r\n", "\n") for text in zones.values() if text)
 
 
-def _relation(property_: Property) -> str:
-    return property_.params.get("RELTYPE", PARENT).upper()
-
-
-def _ends(key: str, other: str, relation: str) -> tuple[str, str, str, str] | None:
-    """Return both ends of a relation, its name in the link's key, and its type here."""
-    if relation == PARENT:
-        return key, other, PARENT, "basic"
-    if relation == DEPENDS:
-        return other, key, DEPENDS, "blocks"
-    return (key, other, relation, RELATIONS[relation]) if relation in RELATIONS else None
-
-
 def comment_key(key: str, moment: str, nth: int) -> str:
     """Return the key of the nth comment of a to-do that was written at a moment, "" if none is told."""
     return f"{key}/comment/{moment}/{nth}"
-
-
-def link_key_in_file(start: str, end: str, kind: str) -> str:
-    """Return the key of a link."""
-    return f"{start}/related/{kind}/{end}"

@@ -240,3 +240,15 @@ def _on_clock_of(first: CalendarMoment, moment: CalendarMoment) -> datetime:
         return moment.wall
     clock = UTC if first.is_utc else first.at.tzinfo
     return moment.at.astimezone(clock).replace(tzinfo=None)
+
+
+def start_moment(properties: Iterable[Property], times: CalendarTimes) -> CalendarMoment | None:
+    """Return what DTSTART says of a to-do that has no length and does not come again; None of another."""
+    starts = [property_ for property_ in properties if property_.name == "DTSTART"]
+    names = {property_.name for property_ in properties}
+    if len(starts) != 1 or not names.isdisjoint((*RULE_NAMES, "DURATION", "RECURRENCE-ID")):
+        return None
+    try:
+        return times.parse(starts[0])
+    except MalformedCalendar:
+        return None

@@ -22,11 +22,8 @@ from daemon.formats.icalendar.content_lines import Property, split_texts
 from daemon.formats.icalendar.kept_lines import KeptLines, ZoneWriter
 from daemon.formats.icalendar.reader import (
     ATTRIBUTES,
-    DEPENDS,
     FORMAT,
-    PARENT,
     PRIORITIES,
-    RELATIONS,
     SPELLED,
     STATUSES,
     WRITTEN_PRIORITIES,
@@ -36,8 +33,8 @@ from daemon.formats.icalendar.reader import (
     X_REASON,
     X_STATUS,
     comment_key,
-    link_key_in_file,
 )
+from daemon.formats.icalendar.relations import DEPENDS, PARENT, RELATIONS, link_key_in_file
 from daemon.journal.fields.validation import NAME_CHARS_MAX
 from daemon.journal.tasks import LABELS_MAX
 from store.snapshot import Snapshot
@@ -145,9 +142,7 @@ def _properties(task: ExportedTask, kept: KeptLines) -> Iterator[WrittenProperty
         yield "PRIORITY", {}, str(WRITTEN_PRIORITIES[task.priority or ""])
     if task.due and not kept.says_due:
         yield "DUE", {"VALUE": "DATE"}, task.due.replace("-", "")
-    for name, field in SPELLED.items():
-        if value := getattr(task, field.name):
-            yield name, {}, str(value)
+    yield from _start_and_own_values(task, kept)
     if task.category:
         yield X_CATEGORY, {}, task.category
     for exported_checklist in task.lists:
@@ -157,6 +152,17 @@ def _properties(task: ExportedTask, kept: KeptLines) -> Iterator[WrittenProperty
                 {},
                 extension_fields.write_checklist(exported_checklist.title, exported_checklist.lines),
             )
+
+
+def _start_and_own_values(task: ExportedTask, kept: KeptLines) -> Iterator[WrittenProperty]:
+    """Yield the start, unless a kept line says it, and the fields that only properties of our own say."""
+    says_start = task.start == kept.start
+    if task.start and not says_start and kept.takes_start:
+        says_start = True
+        yield "DTSTART", {"VALUE": "DATE"}, task.start.replace("-", "")
+    for name, field in SPELLED.items():
+        if (value := getattr(task, field.name)) and not (field.name == "start" and says_start):
+            yield name, {}, str(value)
 
 
 def _state(task: ExportedTask) -> Iterator[WrittenProperty]:

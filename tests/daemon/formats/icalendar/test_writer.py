@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from icalendar import Calendar
 
 from daemon.formats.core.importer import ImportResult
+from daemon.formats.icalendar import reader
 from daemon.journal import checklist_items, entries, tasks
 from daemon.journal.checklist_items import NewItem
 from daemon.journal.entries import NewEntry
@@ -187,3 +188,58 @@ def test_any_journal_exported_imported_and_exported_again_is_the_same_bytes(flee
     assert bring(second, "icalendar", text).tasks == len(journal)
     assert export(second, "icalendar") == text
     assert task_contents(second) == task_contents(first)
+
+
+def dated_lines(home: Home) -> list[str]:
+    """Return the lines of an export that name days."""
+    names = ("DTSTART", "DUE", "DURATION", "RRULE", "X-PLACET-START")
+    return sorted(line for line in export(home, "icalendar").split("\r\n") if line.startswith(names))
+
+
+DAY, CLOCK, OTHER_DAY = (
+    "DTSTART;VALUE=DATE:20301201",
+    "DTSTART:20301201T153000Z",
+    "DTSTART;VALUE=DATE:20310102",
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "start", "moved"),
+    [
+        ([DAY], "2030-12-01", [OTHER_DAY]),
+        ([CLOCK], "2030-12-01", [OTHER_DAY]),
+        ([DAY, "DUE;VALUE=DATE:20301205"], "2030-12-01", ["DUE;VALUE=DATE:20301205", OTHER_DAY]),
+        ([DAY, "DUE:20301205T100000Z"], "2030-12-01", ["DUE:20301205T100000Z", "X-PLACET-START:2031-01-02"]),
+        (
+            [CLOCK, "DUE:20301205T100000Z"],
+            "2030-12-01",
+            ["DUE:20301205T100000Z", "X-PLACET-START:2031-01-02"],
+        ),
+        ([DAY, "DURATION:P2D"], None, [DAY, "DURATION:P2D", "X-PLACET-START:2031-01-02"]),
+        ([DAY, "RRULE:FREQ=YEARLY"], None, [DAY, "RRULE:FREQ=YEARLY", "X-PLACET-START:2031-01-02"]),
+        (["DTSTART:soon"], None, ["DTSTART:soon", "X-PLACET-START:2031-01-02"]),
+        ([DAY, "DTSTART;VALUE=DATE:20301202"], None, None),
+    ],
+)
+def test_a_start_comes_back_as_it_was_and_goes_out_as_it_is_now(
+    a: Home, b: Home, lines: list[str], start: str | None, moved: list[str] | None
+):
+    bring(a, "icalendar", calendar(*todo(*lines)))
+    (task,) = stored_tasks(a)
+    assert (task.start, dated_lines(a)) == (start, sorted(lines))
+    if moved is None:
+        return
+    a.write(lambda tx: tasks.edit(tx, task.id, TaskEdit(start="2031-01-02")))
+    assert dated_lines(a) == sorted(moved)
+    text = export(a, "icalendar")
+    bring(b, "icalendar", text)
+    assert (stored_tasks(b)[0].start, export(b, "icalendar")) == ("2031-01-02", text)
+    a.write(lambda tx: tasks.edit(tx, task.id, TaskEdit(start=None)))
+    assert dated_lines(a) == sorted(set(lines) - ({DAY, CLOCK} if start else set()))
+
+
+def test_a_start_that_an_older_version_kept_as_text_goes_out_again(a: Home, monkeypatch: pytest.MonkeyPatch):
+    with monkeypatch.context() as older:
+        older.setattr(reader, "start_moment", lambda properties, times: None)
+        bring(a, "icalendar", calendar(*todo(DAY)))
+    assert (stored_tasks(a)[0].start, dated_lines(a)) == (None, [DAY])

@@ -127,6 +127,7 @@ def exported_contents(home: Home) -> list[Any]:
                 exported_task.reason,
                 exported_task.priority or "P2",
                 exported_task.due,
+                exported_task.start,
                 [(checklist.title, checklist.lines) for checklist in exported_task.lists],
                 [note.text for note in exported_task.notes],
             )
@@ -185,6 +186,8 @@ def test_what_could_steer_a_terminal_stays_behind(a: Home):
         ("A (P1)", "A", HeadingMarks("P1")),
         ("A (due 2026-02-30)", "A (due 2026-02-30)", HeadingMarks()),
         ("A (P1, P2)", "A (P1, P2)", HeadingMarks()),
+        ("A (due 2026-03-15, start 2026-03-01)", "A", HeadingMarks(due="2026-03-15", start="2026-03-01")),
+        ("A (start 2026-03-01, start 2026-03-02)", "A (start 2026-03-01, start 2026-03-02)", HeadingMarks()),
         ("A (P1, soon)", "A (P1, soon)", HeadingMarks()),
         ("A (P1) (REJECTED)", "A (P1)", HeadingMarks(status="REJECTED")),
         ("A (BLOCKED: by B, P1)", "A", HeadingMarks(status="BLOCKED", reason="by B, P1")),
@@ -199,6 +202,9 @@ def test_brackets_are_marks_only_where_all_in_them_is(heading: str, title: str, 
 def test_a_heading_whose_marks_change_is_the_same_task(a: Home):
     brought(a, "# Passport (P1)\n")
     brought(a, "# Passport (due 2026-03-15)\n")
-    assert [contents[:5] for contents in exported_contents(a)] == [
-        ("Passport", "OPEN", None, "P2", "2026-03-15")
+    assert [contents[:6] for contents in exported_contents(a)] == [
+        ("Passport", "OPEN", None, "P2", "2026-03-15", None)
     ]
+    brought(a, "# Passport (due 2026-03-15, start 2026-03-01)\n")
+    (contents,) = exported_contents(a)
+    assert contents[4:6] == ("2026-03-15", "2026-03-01")

@@ -299,8 +299,8 @@ def test_any_journal_exported_imported_and_exported_again_is_the_same_bytes(flee
     second = fleet.home(f"device {len(fleet.homes)}")
     assert bring(second, "taskwarrior", text).tasks == len(journal)
     assert export(second, "taskwarrior") == text
-    assert [contents[:6] for contents in task_contents(second)] == [
-        contents[:6] for contents in task_contents(first)
+    assert [contents[:7] for contents in task_contents(second)] == [
+        contents[:7] for contents in task_contents(first)
     ]
     assert [contents[-1] for contents in task_contents(second)] == [
         contents[-1] for contents in task_contents(first)
