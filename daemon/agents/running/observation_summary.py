@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import cache
 
 from daemon.agents.context.run_inputs import RunInputs
+from daemon.agents.models.rules.embedded_model import RulesModel
 from daemon.agents.models.rules.lexicon.plain_text import to_plain
 from daemon.agents.models.rules.lexicon.tables import cue_tables
 from daemon.agents.tools.model_interface import ObservationsSummary, ObservationView
@@ -24,8 +25,16 @@ _TEXT_CHARS_READ = 2_000
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
+def reads_observations(model_name: str) -> bool:
+    """Report whether a model reads what its agent noted: from one that does not, nothing is kept."""
+    return model_name != RulesModel.name
+
+
 def with_observations_summary(inputs: RunInputs) -> RunInputs:
-    """Return what a run begins with, and in short what it is not given of its agent's observations."""
+    """Return what a run begins with, and in short what it is not given of its agent's observations.
+
+    Costs as much as there are observations: call it for a model that reads them.
+    """
     summary = summary_of(inputs.untold_observations, inputs.context.now)
     return replace(inputs, context=replace(inputs.context, observations_summary=summary))
 
@@ -42,7 +51,7 @@ def summary_of(views: Sequence[ObservationView], now: datetime) -> ObservationsS
     counts = Counter(word for view in views for word in _content_words(view.text))
     frequent = sorted((-count, word) for word, count in counts.items() if count >= _FREQUENT_FROM)
     words = tuple((word, -less) for less, word in frequent[:FREQUENT_WORDS_MAX])
-    return ObservationsSummary(len(views), min(days), max(days), words)
+    return ObservationsSummary(min(days), max(days), words)
 
 
 def _content_words(text: str) -> set[str]:

@@ -11,6 +11,7 @@ from daemon.agents.context import memory
 from daemon.agents.context.run_inputs import RunInputs
 from daemon.agents.models.rules.embedded_model import RulesModel
 from daemon.agents.proposing.call_handler import ToolCallHandler
+from daemon.agents.running.observation_summary import reads_observations
 from daemon.agents.running.report_claims import without_contradictions
 from daemon.agents.running.report_facts import with_facts
 from daemon.agents.running.run_language import is_in_other_language
@@ -137,8 +138,7 @@ def _closing_writes(
         "observations": len(observations),
         "reported": run_progress.call_handler.report is not None,
     }
-    # The rules read no observations, so nothing is kept from them.
-    if run_inputs.context.observations_left_out and run_progress.model != RulesModel.name:
+    if run_inputs.context.observations_left_out and reads_observations(run_progress.model):
         metadata["observations_left_out"] = run_inputs.context.observations_left_out
         metadata |= _left_out_in_short(run_inputs.context.observations_summary)
     if run_progress.cut_short:

@@ -15,7 +15,7 @@ from daemon.agents.context.triggers import Trigger, unseen_triggers
 from daemon.agents.proposing.change_set_builder import ProposalLimits
 from daemon.agents.running import wakes
 from daemon.agents.running.conversation import AsyncDatabase, run_agent
-from daemon.agents.running.observation_summary import with_observations_summary
+from daemon.agents.running.observation_summary import reads_observations, with_observations_summary
 from daemon.agents.running.run_language import with_writing_language
 from daemon.agents.running.timetable import FAILURES_MAX, RunPace, RunStart
 from daemon.agents.tools.agent_record import (
@@ -242,7 +242,10 @@ class Runner:
                 zone=zone,
                 limits=self._settings.limits,
             )
-            return with_observations_summary(with_writing_language(inputs))
+            inputs = with_writing_language(inputs)
+            return (
+                with_observations_summary(inputs) if reads_observations(self._model(agent).name) else inputs
+            )
         except Exception as fault:  # noqa: BLE001 - it is raised in the run, which then fails and says so
             return fault
 

@@ -106,7 +106,6 @@ class ObservationsSummary:
     `words` are small letters, each with the number of observations that have it, the most frequent first.
     """
 
-    count: int
     first_day: date
     last_day: date
     words: tuple[tuple[str, int], ...]

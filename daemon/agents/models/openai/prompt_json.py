@@ -128,7 +128,7 @@ def _observations_summary(context: RunContext) -> JsonObject | None:
     if summary is None:
         return None
     return {
-        "count": summary.count,
+        "count": context.observations_left_out,
         "firstDay": summary.first_day.isoformat(),
         "lastDay": summary.last_day.isoformat(),
         "frequentWords": dict(summary.words),
