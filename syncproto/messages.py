@@ -153,6 +153,24 @@ def versions_in_hello(frame: bytes) -> list[int] | None:
     return None if hello is None or hello.kind != 1 else hello.versions
 
 
+def decode_greeting(frame: bytes) -> Message:
+    """Decode the first frame of a sender: a Hello of a version in common, or what should not come first.
+
+    Raises UnsupportedVersion for a Hello without a common version, which may have any form beyond its
+    versions (PROTOCOL.md §11), and RemoteProtocolError for what is no message.
+    """
+    try:
+        message = decode_message(frame)
+    except RemoteProtocolError:
+        versions = versions_in_hello(frame)
+        if versions is not None:
+            require_shared_version(versions)
+        raise
+    if isinstance(message, Hello):
+        require_shared_version(message.versions)
+    return message
+
+
 def require_shared_version(versions: Sequence[int]) -> None:
     """Raise UnsupportedVersion if this side speaks none of these versions."""
     if not set(versions) & set(VERSIONS):

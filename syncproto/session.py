@@ -318,7 +318,8 @@ class Session:
         """
         if self.state is SessionState.CLOSED:
             return []
-        message = self._read(frame)
+        is_first = self.state is SessionState.GREETING and self._hello is None
+        message = messages.decode_greeting(frame) if is_first else messages.decode_message(frame)
         if isinstance(message, Bye):
             self.state = SessionState.CLOSED
             return [ByeReceived(message.reason[: messages.REASON_CHARS_MAX])]
@@ -328,22 +329,10 @@ class Session:
             raise RemoteProtocolError(f"{type(message).__name__} before this side said hello")
         return self._receive_message(message, now_s)
 
-    def _read(self, frame: bytes) -> Message:
-        """Decode a frame; raise UnsupportedVersion if it is a Hello without a common version."""
-        try:
-            return messages.decode_message(frame)
-        except RemoteProtocolError:
-            versions = messages.versions_in_hello(frame) if self.state is SessionState.GREETING else None
-            if versions is not None:
-                messages.require_shared_version(versions)
-            raise
-
     def _receive_hello(self, message: Message) -> list[SessionEvent]:
         if self._hello is None:
             if not isinstance(message, Hello):
                 raise RemoteProtocolError(f"{type(message).__name__} before Hello")
-            # Before the vault: only the versions mean the same in every version (PROTOCOL.md §11).
-            messages.require_shared_version(message.versions)
             if message.vault != self._vault:
                 raise RemoteProtocolError("another vault")
             self._hello, part = message, message.vector

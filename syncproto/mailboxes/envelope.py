@@ -282,10 +282,7 @@ def read_have(frames: Sequence[bytes]) -> tuple[Hello, list[Heads]]:
 
     Raises UnsupportedVersion if it is of a sender without a common version, else RemoteProtocolError.
     """
-    # Only the versions mean the same in every version (PROTOCOL.md §11).
-    if (versions := messages.versions_in_hello(frames[0])) is not None:
-        messages.require_shared_version(versions)
-    first, *parts = map(messages.decode_message, frames)
+    first, parts = messages.decode_greeting(frames[0]), map(messages.decode_message, frames[1:])
     if not isinstance(first, Hello):
         raise RemoteProtocolError("a have that does not begin with Hello")
     heads: list[Heads] = []

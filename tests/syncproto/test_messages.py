@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from store.log.pages import COMMIT_OVERHEAD_BYTES
 from syncproto import codec, messages
 from syncproto.commit import SignedCommit, encode_commit
-from syncproto.errors import RemoteProtocolError
+from syncproto.errors import RemoteProtocolError, UnsupportedVersion
 from syncproto.keys import SIGNATURE_BYTES
 from syncproto.messages import Ack, Bye, Commits, Heads, Hello, Ping, Pong
 from tests.support import strategies as draw
@@ -123,6 +123,15 @@ def test_the_versions_of_a_hello_are_read_without_the_rest_of_it(hello):
 )
 def test_versions_are_read_from_a_hello_of_any_form_and_from_nothing_else(answer, versions):
     assert messages.versions_in_hello(codec.encode(answer)) == versions
+
+
+@pytest.mark.parametrize("answer", [[1, [2, 99]], [1, [99], None, 5], [1, [99], bytes(16), [], [], {}]])
+def test_a_greeting_without_a_common_version_says_so_whatever_its_form(answer):
+    versions = answer[1]
+    fault = RemoteProtocolError if set(versions) & set(messages.VERSIONS) else UnsupportedVersion
+    with pytest.raises(fault) as raised:
+        messages.decode_greeting(codec.encode(answer))
+    assert type(raised.value) is fault
 
 
 @pytest.mark.parametrize(
