@@ -1,4 +1,4 @@
-"""The formats of files that Placet reads or writes, a row each: what every place that offers them reads.
+"""The formats of files that Placet reads and writes, a row each: what every place that offers them reads.
 
 Never says how a file is read or written: the folder of that name in `daemon/formats` does. The command line
 imports this module, so it imports only what is cheap.
@@ -24,8 +24,6 @@ class FileFormat(NamedTuple):
     name: str
     title: str
     endings: tuple[str, ...]
-    is_read: bool = True
-    is_written: bool = True
     is_journal: bool = False
     keeps_ids: bool = False
     matches_by_words: bool = False
@@ -41,19 +39,14 @@ FILE_FORMATS: Final = (
 )
 
 
-def read_formats() -> tuple[str, ...]:
-    """Return the names of the formats that can be imported."""
-    return tuple(row.name for row in FILE_FORMATS if row.is_read)
-
-
-def written_formats() -> tuple[str, ...]:
-    """Return the names of the formats that can be exported."""
-    return tuple(row.name for row in FILE_FORMATS if row.is_written)
+def format_names() -> tuple[str, ...]:
+    """Return the names of the formats, each of which is imported and exported."""
+    return tuple(row.name for row in FILE_FORMATS)
 
 
 def list_formats() -> tuple[FileFormat, ...]:
-    """Return the formats of lists that can be imported."""
-    return tuple(row for row in FILE_FORMATS if row.is_read and not row.is_journal)
+    """Return the formats of lists."""
+    return tuple(row for row in FILE_FORMATS if not row.is_journal)
 
 
 def is_known_by_name(format_: str) -> bool:
@@ -64,10 +57,7 @@ def is_known_by_name(format_: str) -> bool:
 def endings(*, lists_only: bool = False) -> str:
     """Return the endings of the files that can be imported, for a person and for a browser's dialog."""
     return ", ".join(
-        ending
-        for row in FILE_FORMATS
-        if row.is_read and not (lists_only and row.is_journal)
-        for ending in row.endings
+        ending for row in FILE_FORMATS if not (lists_only and row.is_journal) for ending in row.endings
     )
 
 
@@ -81,5 +71,5 @@ def format_by_ending(name: str) -> str | None:
     """Return the format of a file by its name; None if its ending says nothing."""
     base = name.replace("\\", "/").rpartition("/")[2]
     stem, dot, ending = base.rpartition(".")
-    formats = {ending: row.name for row in FILE_FORMATS if row.is_read for ending in row.endings}
+    formats = {ending: row.name for row in FILE_FORMATS for ending in row.endings}
     return formats.get(f".{ending.lower()}") if stem and dot else None

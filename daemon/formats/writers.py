@@ -11,7 +11,7 @@ from store.sentence import sentence
 
 def writer_for(format_: str) -> Writer:
     """Return the writer of a format; refuse one that is not known."""
-    rows = {row.name: row for row in FILE_FORMATS if row.is_written}
+    rows = {row.name: row for row in FILE_FORMATS}
     if format_ not in rows:
         raise usage_error(
             sentence("unknown-export-format", "no export format is called {name!r}", name=format_[:80]),

@@ -320,6 +320,3 @@ _SAY: Final[Mapping[str, Callable[[PendingItemJson, Mapping[str, Any]], str]]] =
     "update_checklist_item": _changed_item,
     "answer_question": _no_change,
 }
-
-
-# -- what the notes say of it -------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from daemon.task_fields import DAY_FIELDS
 from daemon.words.dates import due_words, duration_words, parse_time_s, relative_time
 from daemon.words.terminal_text import escape
 from daemon.words.translation import _, gettext_noop
-from daemon.words.values import author_words, value_words
+from daemon.words.values import author_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,15 +63,8 @@ def length_words(record: TimeRecordJson, now_s: float | None) -> str:
 
 
 def fact_words(field: TaskField, value: object, now_s: float | None) -> str:
-    """Say the value of a field of a task in a line of facts: "due Friday"; nothing for no value."""
-    if value is None or value == "":
-        return ""
-    match field.type:
-        case "day":
-            return _(field.fact).format(day=due_words(value, now_s)[0])
-        case "minutes":
-            return _(field.fact).format(length=duration_words(value))
-    return _(field.fact).format(value=value_words(value, field.name))
+    """Say the day of a field of a task in a line of facts: "due Friday"; nothing for no day."""
+    return _(field.fact).format(day=due_words(value, now_s)[0]) if value else ""
 
 
 class DayFacts(NamedTuple):

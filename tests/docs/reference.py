@@ -270,12 +270,10 @@ def _json_lines() -> Iterator[str]:
     for name, schema in components.items():
         yield from _structure(name, schema, index=2)
     yield "## All formats"
-    rows = [(f"`{row.name}`", _yes(row.is_read), _yes(row.is_written)) for row in FILE_FORMATS]
-    yield _table(("format", "import", "export"), rows)
-
-
-def _yes(is_so: bool) -> str:
-    return "yes" if is_so else "no"
+    rows = [
+        (f"`{row.name}`", row.title, ", ".join(f"`{end}`" for end in row.endings)) for row in FILE_FORMATS
+    ]
+    yield _table(("format", "what it is", "how its files end"), rows)
 
 
 # -- Markdown -----------------------------------------------------------------------------------------

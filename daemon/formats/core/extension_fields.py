@@ -8,12 +8,18 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from daemon.formats.core.plan import PlannedChecklist, PlannedItem, fits_title, joined_line
-from daemon.journal.fields.validation import ESTIMATE_MAX, NEEDS_REASON, REASON_CHARS_MAX, checked_due_day
+from daemon.journal.fields.validation import (
+    ESTIMATE_MAX,
+    LANGUAGE_PATTERN,
+    NEEDS_REASON,
+    REASON_CHARS_MAX,
+    checked_due_day,
+)
 from daemon.refusal import Refused
 from daemon.task_fields import FieldType
 
 _ESTIMATE = re.compile(r"[1-9]\d{0,6}", re.ASCII)
-_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", re.ASCII)
+_LANGUAGE = re.compile(LANGUAGE_PATTERN)
 _ITEM = re.compile(r"\[([ x])\] (\S.*)")
 
 NON_BLOCKING_LINK_TYPES = ("basic", "follows_up", "duplicates", "fixes")

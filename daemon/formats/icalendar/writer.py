@@ -40,8 +40,6 @@ from daemon.journal.tasks import LABELS_MAX
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId
 
-__all__ = ["FORMAT", "write"]
-
 _HEAD = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Placet//Placet//EN\r\n"
 _FOOT = "END:VCALENDAR\r\n"
 _WRITTEN_STATUSES = {status: word for word, status in STATUSES.items()}

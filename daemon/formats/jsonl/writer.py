@@ -53,8 +53,6 @@ from syncproto.commit import AuthorKind
 from syncproto.ids import id_to_text
 from syncproto.vector_clock import Chains, Head, covers
 
-FORMAT = "jsonl"
-
 _COMMITS_AT_ONCE = 5_000
 
 _Versions = Mapping[str, list[Version]]

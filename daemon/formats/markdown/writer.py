@@ -18,8 +18,6 @@ from daemon.journal.checklist_items import TODOS_TITLE
 from daemon.journal.fields.validation import PRIORITY_DEFAULT
 from store.snapshot import Snapshot
 
-FORMAT: Final = "markdown"
-
 _UNNAMED: Final = "Untitled"
 _TICKS: Final = re.compile(r"^ {0,3}(`{3,})", re.MULTILINE)
 # What may go on beyond a blank line, or be taken into the list above.

@@ -29,8 +29,6 @@ from daemon.formats.taskwarrior.records import MalformedRecord, parse_timestamp,
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId
 
-__all__ = ["FORMAT", "write"]
-
 RecordJson = dict[str, object]
 
 # Taskwarrior accepts no earlier time: it refuses the whole file.

@@ -41,8 +41,6 @@ from daemon.journal.fields.validation import CLOSED
 from store.snapshot import Snapshot
 from syncproto.ids import id_to_text
 
-__all__ = ["FORMAT", "write"]
-
 _LETTERS = {priority: letter for letter, priority in PRIORITIES.items()} | {LOWEST: "D"}
 _STATUSES = {status: word for word, status in OPEN_STATUSES.items()}
 _LETTER = re.compile(r"\(([A-Z])\)")

@@ -3,6 +3,7 @@
 Never writes, and never hides a value that stands in conflict.
 """
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -63,7 +64,7 @@ class JournalPresenter:
         agent = next(
             (entity.id for entity in self.children.entities_pointing_at(task.id, "agent_task")), None
         )
-        labels = self._labels(task)
+        labels, values = self._labels(task), plain_values(task.value)
         listed = [item for below in items.values() for item in below]
         parts = PartBounds() if parts is None else parts
         conflicts = [
@@ -73,7 +74,7 @@ class JournalPresenter:
         ]
         return Task(
             id=id_to_text(task.id),
-            **plain_values(task.value),
+            **values,
             labels=sorted(labels, key=str.casefold),
             label_colors={name: color for name, color in labels.items() if color},
             category=self.names.categories.get(names.category_id_of(task) or EntityId(b"")),
@@ -88,7 +89,7 @@ class JournalPresenter:
             vector_clock=clock_json(task.clock),
             conflicts=parts.first("conflicts", conflicts),
             agent_id=None if agent is None else id_to_text(agent),
-            report=None if agent is None or brief else self._current_report(agent, task, listed),
+            report=None if agent is None or brief else self._current_report(agent, values, listed),
             created_at=written_at_iso(self._snapshot, task.created),
             updated_at=_updated_at(self._snapshot, task),
             removed=not task.visible,
@@ -162,13 +163,14 @@ class JournalPresenter:
         )
         return {names.shown_name(entity): stored_color(entity) for entity in entities if entity is not None}
 
-    def _current_report(self, agent: EntityId, task: Entity, items: list[Entity]) -> dict[str, Any] | None:
-        """Return the agent's report with the facts of the task as they are now."""
+    def _current_report(
+        self, agent: EntityId, values: Mapping[str, Any], items: list[Entity]
+    ) -> dict[str, Any] | None:
+        """Return the agent's report with the facts of the task as they are now, given its plain values."""
         report = self._report(agent)
         if report is None:
             return None
         progress = _progress(items)
-        values = plain_values(task.value)
         facts = {
             "title": values["title"],
             "status": values["status"],

@@ -6,7 +6,7 @@ Never drops anything by the rules: that is never seen in what is shown.
 import json
 from datetime import UTC
 
-from daemon.file_formats import written_formats
+from daemon.file_formats import format_names
 from daemon.formats.writers import writer_for
 from daemon.journal import change_log, conflicts, entries, tasks
 from daemon.journal.entries import NewEntry
@@ -47,7 +47,7 @@ def test_everything_can_be_shown_exported_and_written_over(a: Home, b: Home) -> 
     changes = b.read(lambda snapshot: change_log.list_changes(snapshot, None, limit=50))
     assert "(dropped)" in [change.after for change in changes]
     assert b.read(lambda snapshot: conflicts.list_conflicts(snapshot, None)) == []
-    for write in map(writer_for, written_formats()):
+    for write in map(writer_for, format_names()):
         assert b.read(lambda snapshot, write=write: "".join(write(snapshot, UTC)))  # type: ignore[misc]
     report = b.read(lambda snapshot: verify_store(snapshot, lambda *_: None))
     assert {finding.what.text for finding in report.findings} == {

@@ -16,7 +16,7 @@ from daemon.cli.api import client
 from daemon.cli.api.command_error import CommandError
 from daemon.cli.framework.declaration import command, pass_output
 from daemon.cli.views.files.exports import export_lines, export_rows, progress_line
-from daemon.file_formats import written_formats
+from daemon.file_formats import format_names
 from daemon.files import Durability, replacement
 from daemon.words.terminal_text import escape
 from daemon.words.translation import _
@@ -30,7 +30,7 @@ _WAIT_S: Final = 600.0
 
 
 @command("export")
-@click.argument("format", type=click.Choice(written_formats(), case_sensitive=False))
+@click.argument("format", type=click.Choice(format_names(), case_sensitive=False))
 @click.option("--output", "file", metavar="FILE", help="Write to FILE, and replace it if it exists.")
 @pass_output
 def export_command(output: Output, format: str, file: str | None) -> None:  # noqa: A002 - the argument's name

@@ -24,7 +24,7 @@ from daemon.cli.terminal.standard_input import (
 )
 from daemon.cli.views.files.exports import progress_line
 from daemon.cli.views.files.imports import import_lines, import_rows, underway_line
-from daemon.file_formats import JSON_LINES, endings, format_by_ending, read_formats
+from daemon.file_formats import JSON_LINES, endings, format_by_ending, format_names
 from daemon.words.translation import _, gettext_noop
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _WATCH_S: Final = 0.2
 
 
 @command("import")
-@click.argument("format", type=click.Choice((_AUTO, *read_formats()), case_sensitive=False))
+@click.argument("format", type=click.Choice((_AUTO, *format_names()), case_sensitive=False))
 @click.argument("file", metavar="FILE")
 @click.option("--name", metavar="NAME", help="What the list is called; needed if FILE is -.")
 @click.option("--encoding", metavar="NAME", default=_UTF_8, help="How FILE is written, such as latin-1.")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from daemon.cli.terminal.painted import PRIORITY_STYLES, STATUS_STYLES, change_words, styled_due
+from daemon.cli.terminal.painted import PRIORITY_STYLES, STATUS_STYLES, styled_due
 from daemon.cli.terminal.table import Cell, Column, table_lines
 from daemon.cli.views.journal.agent_notices import agent_notices, since_words
 from daemon.cli.views.journal.conflicts import conflict_lines
@@ -22,7 +22,7 @@ from daemon.words.short_ids import short_ids_of
 from daemon.words.task_parts import fact_words, spent_words, tick_words
 from daemon.words.terminal_text import display_width, escape, pad_right, wrap_lines
 from daemon.words.translation import _, gettext_noop, ngettext, pgettext
-from daemon.words.values import field_words, status_word, with_colon
+from daemon.words.values import field_words, status_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -264,8 +264,3 @@ def report_lines(report: dict[str, Any], width: int, display: Display) -> Iterat
             first, *rest = wrap_lines(reported, width - wide - 4)
             yield f"  {display.paint(pad_right('', wide - display_width(word)) + word, 'dim')}  {first}"
             yield from (f"{pad_right('', wide + 4)}{line}" for line in rest)
-
-
-def change_line(before: object, after: object, field: str, display: Display) -> str:
-    """Draw one changed field of a task."""
-    return f"  {with_colon(field_words(field))}{change_words(before, after, field, display)}"

@@ -17,7 +17,7 @@ from msgspec import Struct
 from daemon.control.route import Call, Nothing, Route, StreamHandler
 from daemon.control.spool import Spool
 from daemon.disk import DiskFloor
-from daemon.file_formats import join_alternatives, written_formats
+from daemon.file_formats import format_names, join_alternatives
 from daemon.refusal import RefusalCode, Refused
 from store.sentence import sentence
 from store.snapshot import Snapshot
@@ -39,7 +39,7 @@ class Export(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 # The description of the API shows it.
-Export.__doc__ = (Export.__doc__ or "").format(names=join_alternatives(written_formats()))
+Export.__doc__ = (Export.__doc__ or "").format(names=join_alternatives(format_names()))
 
 
 class _Abandoned(Exception):

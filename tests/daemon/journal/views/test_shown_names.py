@@ -13,7 +13,7 @@ from msgspec import json
 from daemon.agents.deciding.decision_history import list_decisions
 from daemon.agents.deciding.waiting_items import list_waiting_items
 from daemon.agents.tools.agent_record import current_report, load_agent
-from daemon.file_formats import written_formats
+from daemon.file_formats import format_names
 from daemon.formats.writers import writer_for
 from daemon.journal.change_log import list_changes
 from daemon.journal.links import list_links
@@ -76,7 +76,7 @@ def _shown(home: Home, view: Any, **words: Any) -> int:
     return len(json.encode(home.read(partial(view, **words)), enc_hook=str))
 
 
-@pytest.mark.parametrize("format_", written_formats())
+@pytest.mark.parametrize("format_", format_names())
 def test_an_export_has_a_long_name_as_short_as_a_name(
     a: Home, crowd: tuple[EntityId, EntityId], format_: str
 ):
