@@ -73,4 +73,4 @@ def test_the_description_of_the_api_names_it() -> None:
 
 
 def test_the_reference_lists_it() -> None:
-    assert f"| `{ROW.name}` | yes | yes |" in reference.json_lines_page()
+    assert f"| `{ROW.name}` | {ROW.title} | `{ROW.endings[0]}` |" in reference.json_lines_page()
