@@ -26,15 +26,15 @@ _MEASURED = (
 )
 
 
-def _markdown(count: int) -> str:
-    """Return a file of so many tasks, each with a checklist of one item."""
-    return "\n".join(f"# Task number {number}\n\n- [ ] a step\n" for number in range(count))
+def _markdown(count: int, marks: str) -> str:
+    """Return a file of so many tasks, each with these marks and a checklist of one item."""
+    return "\n".join(f"# Task number {number}{marks}\n\n- [ ] a step\n" for number in range(count))
 
 
-def import_tasks(device: Device, name: str, count: int) -> None:
-    """Import so many tasks by the command."""
+def import_tasks(device: Device, name: str, count: int, marks: str = "") -> None:
+    """Import so many tasks by the command, each with these marks."""
     file = device.home / f"{name}.md"
-    file.write_text(_markdown(count), "utf-8")
+    file.write_text(_markdown(count, marks), "utf-8")
     result = subprocess.run(
         [PLACET, "import", "markdown", str(file)], env=device.environment, capture_output=True, check=False
     )
