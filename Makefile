@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo up test quick cover check bench bench-peers door-clients inspect-door soak hostile notes try-model judge-model recipes laws histories mailbox-histories teeth uses stored-uses man picture pictures look reference words shapes pins clean
+.PHONY: demo up test quick cover check bench bench-peers door-clients inspect-door soak week hostile notes try-model judge-model recipes laws histories mailbox-histories teeth uses stored-uses man picture pictures look reference words shapes pins clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -69,6 +69,10 @@ inspect-door: $(VENV)/.dev $(VENV)/.catalogs $(DOOR)/inspector/node_modules/.pac
 
 soak: $(VENV)/.dev ## a day of five devices in ten minutes, on networks of its own (as root): SOAK="MINUTES SEED apart"
 	@$(PY) -m bench.soak $(SOAK)
+
+week: export WEEK_TASKS := $(or $(WEEK_TASKS),10000)
+week: $(VENV)/.dev $(VENV)/.catalogs ## a week of real use with ten thousand tasks: WEEK_TASKS
+	@$(PY) -m pytest -q tests/e2e/test_week.py
 
 hostile: $(VENV)/.dev $(VENV)/.catalogs ## what hostile members cost, beside an honest journal: HOSTILE="MIB NAME ..."
 	@$(PY) -m tests.hostile $(HOSTILE)

@@ -1,4 +1,4 @@
-"""The files that a person brings along: ten thousand tasks of Taskwarrior, and three small lists.
+"""The files that a person brings along: thousands of tasks of Taskwarrior, and three small lists.
 
 Never draws anything that does not follow from the seed.
 """
