@@ -101,6 +101,8 @@ class _Tasks:
             return await self._page(
                 address, sent=read_sent(MultiDictProxy(fields), self._typed), is_back=True
             )
+        if sent.name == "remove" and sent.typed.get("thing") == address.ref:
+            return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": PATH})
         place = f"#{sent.place}" if sent.place else ""
         return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": address.text() + place})
 

@@ -13,7 +13,7 @@ function sendTyped(form, button) {
   const body = new URLSearchParams(new FormData(form, button)).toString();
   const isAsSent = () => new URLSearchParams(new FormData(form, button)).toString() === body;
   inTurn(async () => {
-    const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(body) });
+    const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(body), headers: { "Placet-Place": location.pathname } });
     if (answer.status === 401) return signedOut();
     const text = await answer.text();
     const fresh = parse(text);

@@ -25,6 +25,11 @@ from store.threads import note_writes
 COOKIE: Final = "placet_deed"
 REFRESH_HEADER: Final = "Placet-Refresh"
 """What the page sends when it fetches itself anew by itself: nobody has pressed anything then."""
+PLACE_HEADER: Final = "Placet-Place"
+"""Where the page is that sends a form by a script:
+
+an answer from elsewhere is fetched once more, to be shown.
+"""
 CHANGE_HEADER: Final = "Placet-Change"
 _AGE_S: Final = 60
 _NAME_CHARS_MAX: Final = 400
@@ -54,7 +59,7 @@ def deed_middleware(services: PageServices) -> Middleware:
             return await _answer_form(request, handler)
         name = request.cookies.get(COOKIE, "")
         DEED.set(None)
-        if request.method != "GET" or REFRESH_HEADER in request.headers or not _KEPT.fullmatch(name):
+        if not _KEPT.fullmatch(name) or not _will_be_shown(request):
             return await handler(request)
         DEED.set(await _read_deed(services, name.replace(_SEVERAL_KEPT, _SEVERAL), request.path_qs))
         response = await handler(request)
@@ -64,6 +69,12 @@ def deed_middleware(services: PageServices) -> Middleware:
         return response
 
     return middleware
+
+
+def _will_be_shown(request: web.Request) -> bool:
+    """Say whether the answer is a page that a person gets to see."""
+    is_there = request.headers.get(PLACE_HEADER, request.path) == request.path
+    return request.method == "GET" and REFRESH_HEADER not in request.headers and is_there
 
 
 async def _answer_form(request: web.Request, handler: Handler) -> web.StreamResponse:

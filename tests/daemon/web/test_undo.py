@@ -87,7 +87,8 @@ async def test_what_the_page_fetches_by_itself_uses_up_no_notice(browser: Browse
     await browser.page.ask(f"/tasks/{task}", {"do": "note", "note": "By phone"})
     answer = await browser.page.ask(f"/tasks/{task}", {"do": "note", "note": "On Monday"})
     browser.cookie = f"placet_deed={SimpleCookie(answer.headers['Set-Cookie'])['placet_deed'].value}"
-    assert notice_of(await browser.ask(f"/tasks/{task}", headers={"Placet-Refresh": "yes"})) == ""
+    for headers in ({"Placet-Refresh": "yes"}, {"Placet-Place": "/elsewhere"}):
+        assert notice_of(await browser.ask(f"/tasks/{task}", headers=headers)) == ""
     assert notice_of(await browser.ask(f"/tasks/{task}")).startswith("Added: On Monday")
 
 
@@ -141,9 +142,10 @@ async def test_what_is_removed_on_a_task_is_listed_and_comes_back(browser: Brows
 async def test_a_task_that_is_removed_can_be_brought_back_by_the_notice(browser: Browser) -> None:
     task = await new_task(browser)
     gone = await browser.ask(f"/tasks/{task}", {"do": "remove", "thing": task})
-    assert gone.status == 404
+    assert "No task is open" in gone.text
     assert notice_of(gone).startswith("Removed: Call Ana Undo")
-    assert (await browser.press_undo(gone)).status == 200
+    assert notice_of(await browser.press_undo(gone)).startswith("Undone: Call Ana Redo")
+    assert (await browser.ask(f"/tasks/{task}")).status == 200
 
 
 async def test_a_part_of_a_removed_task_has_no_button(browser: Browser) -> None:
