@@ -239,7 +239,7 @@ def test_two_commands_do_not_share_a_key(placet: Placet, control: FakeControl):
 
 
 def test_a_reader_that_had_enough_is_no_error(home: Path, control: FakeControl):
-    control.answers(LIST, [examples.task(id=f"{moment:032x}", title="x" * 200) for moment in range(2000)])
+    control.answers(LIST, [examples.task(id=f"{moment:032x}", title="x" * 200) for moment in range(1500)])
     reads, writes = os.pipe()
     os.close(reads)
     result = processes.run(
