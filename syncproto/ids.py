@@ -47,8 +47,12 @@ def derived_id(tag: str, *parts: Json, time_of: EntityId) -> EntityId:
 
     The prefix keeps neighbours together in the B-trees of the store: random keys cost ten times as much.
     """
-    ms = int.from_bytes(time_of[:TIME_BYTES], "big")
-    return _timed_uuid(ms, tagged_digest(tag, *parts)[: ID_BYTES - TIME_BYTES], 8)
+    return _timed_uuid(id_ms(time_of), tagged_digest(tag, *parts)[: ID_BYTES - TIME_BYTES], 8)
+
+
+def id_ms(identifier: bytes) -> int:
+    """Return the time in an id, Unix time in milliseconds by the clock of its maker."""
+    return int.from_bytes(identifier[:TIME_BYTES], "big")
 
 
 def replica_id(ms: int, key: bytes, nonce: bytes) -> ReplicaId:

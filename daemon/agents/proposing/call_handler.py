@@ -49,7 +49,8 @@ from daemon.agents.tools.table import (
 )
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction
-from syncproto.ids import id_from_text
+from syncproto.hlc import LEAD_MS_MAX
+from syncproto.ids import id_from_text, id_ms
 
 CallObjection = Callable[[str, Arguments], str | None]
 """Returns why a call must not be proposed, for what is known besides the journal; None if nothing is."""
@@ -261,9 +262,22 @@ class ToolCallHandler:
         replaced = self._change_sets.replaced_items(tx)
         self._immediate_calls.retract_replaced(replaced)
         return [
-            *self._change_sets.change_sets(tx.stamp_ms_at(tx.now_ms())),
+            *self._change_sets.change_sets(_believable_ms(tx)),
             *self._immediate_calls.immediate_writes(tx),
         ]
+
+
+def _believable_ms(tx: Transaction) -> int:
+    """Return when a commit is made: the time of its stamp, or of the clock if stamps lie ahead for good.
+
+    They do after a start with a clock that was ahead, and proposals would be open as long. But a clock that
+    shows a time before the log of this device began is behind, as on a machine without a battery: the stamp
+    is right then.
+    """
+    now_ms, replica = tx.now_ms(), tx.replica
+    stamp_ms = tx.stamp_ms_at(now_ms)
+    is_behind = replica is not None and now_ms < id_ms(replica)
+    return stamp_ms if is_behind or stamp_ms <= now_ms + LEAD_MS_MAX else now_ms
 
 
 def _subject(tool: str, args: Arguments, snapshot: Snapshot) -> str:

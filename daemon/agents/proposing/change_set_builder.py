@@ -305,7 +305,7 @@ class ChangeSetBuilder:
     def change_sets(self, stamp_ms: int = 0) -> list[EntityWrite]:
         """Return the writes of the run's change sets; none if nothing was queued.
 
-        `stamp_ms` is the time of their commit. It counts if the clock was set back during the run. Otherwise
+        `stamp_ms` is when their commit is made. It counts if the clock was set back during the run. Otherwise
         the items would expire unseen once the clock is right again, and would not be proposed again.
         """
         size = self._limits.items_per_set

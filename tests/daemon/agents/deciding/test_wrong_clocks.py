@@ -14,6 +14,7 @@ from daemon.agents.context.local_time import to_local
 from daemon.agents.context.task_view import entry_views
 from daemon.agents.deciding.waiting_items import list_waiting_items
 from daemon.agents.person import full_history
+from daemon.agents.proposing.change_set_builder import ProposalLimits
 from daemon.control.health import this_device
 from daemon.journal import change_log, conflicts, preferences, tasks
 from daemon.journal.task_timeline import task_timeline
@@ -40,6 +41,21 @@ def test_what_is_proposed_once_the_clock_is_right_is_dated_by_the_clock(
         (shown,) = home.read(lambda snapshot: list_waiting_items(snapshot, fleet.now_ms))
         assert shown.item_id == id_to_text(item)
         assert shown.created_at == iso_utc(home.now_ms())
+
+
+def test_what_is_proposed_after_a_start_far_ahead_expires_by_the_clock(
+    fleet: Fleet, a: Home, b: Home, task: EntityId
+) -> None:
+    a.skew_ms = DECADES_MS
+    a.new("task", title="Written by a wrong clock")
+    a.skew_ms = 0
+    a.estimate(task, 120)
+    fleet.sync()
+    lifetime_ms = ProposalLimits().lifetime_ms
+    for home in (a, b):
+        (shown,) = home.read(lambda snapshot: list_waiting_items(snapshot, fleet.now_ms))
+        assert shown.expires_at == iso_utc(fleet.now_ms + lifetime_ms)
+        assert not home.read(lambda snapshot: list_waiting_items(snapshot, fleet.now_ms + lifetime_ms))
 
 
 def test_no_face_dates_what_was_decided_and_written_ahead_of_now(
