@@ -65,6 +65,8 @@ SEARCHED_MAX: Final = 1000
 """So many of this device's commits are looked through for the last change of a person."""
 IMPORT_GAP_MS: Final = 60_000
 """Commits of an import that follow one another no later than this belong to one import."""
+NAMES_GAP_MS: Final = 1000
+"""An import makes its labels and categories so shortly before its first task."""
 
 _COMMIT_BYTES: Final = 160 << 10
 _COMMIT_WRITES: Final = 1500
@@ -147,10 +149,19 @@ def _whole_import(snapshot: Snapshot, last: DecodedCommit) -> list[CommitSpan]:
             continue
         if ms - received.commit.stamp.ms > IMPORT_GAP_MS:
             break
-        if _is_import(received) and _stands(snapshot, received):
+        is_part = _is_import(received) or (spans and _makes_names(received.commit, spans[-1], ms))
+        if is_part and _stands(snapshot, received):
             spans.append(_alone(received))
             ms = received.commit.stamp.ms
     return spans[::-1]
+
+
+def _makes_names(commit: Commit, after: CommitSpan, ms: int) -> bool:
+    """Say whether a commit made labels and categories for the next one, in the same moment."""
+    is_next = commit.counter + 1 == after.first and ms - commit.stamp.ms <= NAMES_GAP_MS
+    return is_next and all(
+        operation.creates and operation.kind in ("label", "category") for operation in commit.operations
+    )
 
 
 def verdicts_in(commit: Commit) -> list[VerdictOn]:
@@ -202,7 +213,10 @@ def undo_change(tx: Transaction, name: str) -> Undone:
     Raises Refused for what is no person's edit.
     """
     work = _Undoing(tx)
-    for seq in _positions(tx, name):
+    positions = _positions(tx, name)
+    for seq in positions:
+        work.expect_commit(seq)
+    for seq in positions:
         work.undo_commit(seq)
     return work.answer(span_names(find_changes(tx, name)))
 
@@ -220,6 +234,9 @@ class _Undoing:
         self._refusal: Refused | None = None
         self._already = 0
         self._undone = 0
+
+    def expect_commit(self, seq: int) -> None:
+        self._planner.expect(self._tx.log.commit_at(seq))
 
     def undo_commit(self, seq: int) -> None:
         received = self._tx.log.commit_at(seq)

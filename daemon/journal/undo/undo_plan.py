@@ -91,6 +91,12 @@ class UndoPlanner:
         self._brought_back: set[EntityId] = set()
         self._freed: set[tuple[EntityId, EntityId]] = set()
 
+    def expect(self, received: DecodedCommit) -> None:
+        """Note what the undo of a commit brings back: what belongs to that may come back before it."""
+        self._brought_back |= {
+            operation.entity for operation in received.commit.operations if operation.deletes
+        }
+
     def note_undone(self, seq: int) -> None:
         """Note that a commit was undone as a whole: what it wrote stands in the way of no earlier one."""
         self._since.undone.add(seq)
@@ -103,7 +109,6 @@ class UndoPlanner:
         ]
         own.sort(key=_turn)
         writes, left = dict[EntityId, EntityWrite](), list[LeftValue]()
-        self._brought_back |= {operation.entity for operation in own if operation.deletes}
         for operation in own:
             entity = self._tx.entity(operation.entity)
             assert entity is not None
@@ -146,7 +151,11 @@ class UndoPlanner:
     ) -> tuple[dict[str, Value], dict[str, Sentence]]:
         """Return the deletion of what a commit made, or why it stays; nothing if nobody sees it."""
         above = (operation.fields.get(field) for field in _POINTERS)
-        if not entity.visible or any(value in self._unmade for value in above):
+        if any(value in self._unmade for value in above):
+            # It goes out of sight with what it belongs to, and comes back with that.
+            self._unmade.add(entity.id)
+            return {}, {}
+        if not entity.visible:
             return {}, {}
         why = self._why_it_stays(change, entity)
         if why is None:

@@ -6,6 +6,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from daemon.agents.deciding import decisions
+from daemon.formats import readers
+from daemon.formats.core.importer import PlanImport
 from daemon.journal import (
     categories,
     checklist_items,
@@ -34,10 +37,11 @@ from daemon.journal.undo.undo import last_change, undo_change
 from daemon.journal.undo.undo_answer import Undone
 from daemon.refusal import RefusalCode, Refused
 from store.transaction import EntityWrite, Transaction
+from store.upkeep.compaction import Retention, compact_step
 from syncproto.commit import AuthorKind
-from syncproto.ids import id_from_text, id_to_text
+from syncproto.ids import EntityId, id_from_text, id_to_text
 from tests.daemon.journal.undo.whole_journal import last_head, whole_journal
-from tests.support.fleet import START_MS, Fleet, Home
+from tests.support.fleet import DAY_MS, START_MS, Fleet, Home
 
 TYPED = HumanInput(lambda: START_MS, UTC, "en")
 
@@ -378,3 +382,68 @@ def test_nothing_is_left_to_undo_on_a_device_that_wrote_nothing(b: Home) -> None
 def undo_name(home: Home) -> str:
     """Return the name of the commit that was made last."""
     return home.read(lambda snapshot: commit_name(last_head(snapshot)))
+
+
+def import_lines(home: Home, lines: list[str]) -> None:
+    """Import a list in parts, as the daemon does."""
+    work = PlanImport(readers.read_plan("todotxt", "todo.txt", "\n".join(lines), UTC, START_MS))
+    for part in work.parts:
+        home.write(lambda tx, part=part: work.import_part(tx, part))  # type: ignore[misc]
+
+
+def test_an_import_is_one_change_that_is_undone_as_a_whole_and_redone(fleet: Fleet, a: Home, b: Home) -> None:
+    mine = a.write(lambda tx: tasks.add(tx, NewTask(title="Mine"))).id
+    before = a.read(whole_journal)
+    import_lines(a, [f"Task {number} +home" for number in range(700)])
+    after = a.read(whole_journal)
+    end = a.read(lambda snapshot: snapshot.feed_end())
+    undone = undo(a)
+    assert (undone.left, len(undone.written)) == ([], 100)
+    assert undone.written_count == 701
+    assert a.read(whole_journal) == before
+    assert a.read(lambda snapshot: snapshot.feed_end()) - end < 10
+    fleet.sync()
+    assert b.read(whole_journal) == before
+    assert undone.undo is not None
+    assert undo(a, undone.undo).left == []
+    assert a.read(whole_journal) == after
+    assert undo(a).written_count == 701
+    assert a.value(id_from_text(mine), "title") == "Mine"
+
+
+def test_of_an_import_what_somebody_added_to_stays(a: Home) -> None:
+    import_lines(a, ["One", "Two", "Three"])
+    a.write(lambda tx: entries.add(tx, "Two", NewEntry(text="Soon")))
+    name = change(a, lambda tx: tasks.add(tx, NewTask(title="Mine")))
+    a.write(lambda tx: undo_change(tx, name))
+    noted = undo(a)
+    assert [(row.kind, row.field) for row in noted.written] == [("entry", "deleted")]
+    assert noted.undo is not None
+    undo(a, noted.undo)
+    imported = a.read(lambda snapshot: commit_name(snapshot.log.head_at(1))).split("-")[0]
+    last = a.read(lambda snapshot: commit_name(snapshot.log.head_at(3)))
+    undone = undo(a, f"{imported}..{last}")
+    assert [(left.title, left.why_id) for left in undone.left] == [("Two", "added-to-since")]
+    assert [task.text("title") for task in a.read(lambda snapshot: snapshot.entities("task"))] == ["Two"]
+
+
+def test_what_a_compaction_dropped_is_left_and_named(a: Home) -> None:
+    long = "A text that is much longer than what a commit keeps for ever. " * 4
+    task = a.write(lambda tx: tasks.add(tx, NewTask(title="Call Ana"))).id
+    note = a.write(lambda tx: entries.add(tx, task, NewEntry(text=long))).id
+    edit = change(a, lambda tx: entries.edit(tx, note, EntryEdit(text="Short")))
+    dropped = a.write(lambda tx: compact_step(tx, Retention(START_MS + DAY_MS)))
+    assert dropped.freed.values == 1
+    undone = undo(a, edit)
+    assert [left.why_id for left in undone.left] == ["earlier-value-dropped"]
+    assert a.value(id_from_text(note), "text") == "Short"
+
+
+def test_a_confirmation_since_keeps_what_it_wrote_to(a: Home) -> None:
+    task = id_from_text(a.write(lambda tx: tasks.add(tx, NewTask(title="Call Ana"))).id)
+    made = a.read(lambda snapshot: commit_name(last_head(snapshot)))
+    item = a.estimate(EntityId(task), 30)
+    a.write(lambda tx: decisions.confirm(tx, item, via="cli"))
+    assert [left.why_id for left in undo(a, made).left] == ["added-to-since"]
+    a.write(lambda tx: decisions.undo(tx, item, via="cli"))
+    assert undo(a, made).left == []
