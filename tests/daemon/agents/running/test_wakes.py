@@ -11,6 +11,8 @@ from daemon.agents.context.triggers import unseen_triggers
 from daemon.agents.person import lifecycle
 from daemon.agents.running import wakes
 from daemon.agents.tools.agent_record import agent_id, load_agent, state_id
+from daemon.journal.references.change_names import commit_name
+from daemon.journal.undo.undo import undo_change
 from store.fold.item import clock_as_value
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction
@@ -73,6 +75,15 @@ def test_it_is_due_for_all_that_belongs_to_its_task(a: Home, task: EntityId, age
         a.set(entity, deleted=True)
         assert is_due(a, agent), a.entity(entity).kind
         run_ended(a, agent)
+
+
+def test_it_is_due_for_an_undo_as_for_an_edit(a: Home, task: EntityId, agent: EntityId) -> None:
+    a.set(task, title="Renew it")
+    for _turn in ("undo", "redo"):
+        run_ended(a, agent)
+        name = a.read(lambda snapshot: commit_name(snapshot.log.head_at(snapshot.feed_end() - 1)))
+        assert a.write(lambda tx, name=name: undo_change(tx, name)).undo is not None  # type: ignore[misc]
+        assert is_due(a, agent)
 
 
 def test_it_is_not_due_for_another_task(a: Home, agent: EntityId) -> None:

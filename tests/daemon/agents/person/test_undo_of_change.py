@@ -1,0 +1,61 @@
+"""The one entry for an undo: an edit is written back, and a verdict is taken back by another one."""
+
+import pytest
+
+from daemon.agents.deciding import decisions
+from daemon.agents.person.undo_of_change import UndoResult, VerdictRules, undo_any
+from daemon.journal.references.change_names import commit_name
+from daemon.journal.undo.undo import last_change
+from daemon.refusal import RefusalCode, Refused
+from store.fold.verdicts import DecisionStatus
+from syncproto.ids import EntityId
+from tests.support.fleet import Home
+
+RULES = VerdictRules("cli", 20)
+
+
+def undo_last(home: Home) -> UndoResult:
+    return home.write(lambda tx: undo_any(tx, last_change(tx), RULES))
+
+
+def status(home: Home, item: EntityId) -> DecisionStatus:
+    return home.read(lambda snapshot: snapshot.item_status(item)).status
+
+
+def test_a_confirmation_is_taken_back_by_a_verdict(a: Home, task: EntityId) -> None:
+    item = a.estimate(task, 30)
+    a.write(lambda tx: decisions.confirm(tx, item, via="cli"))
+    undone = undo_last(a)
+    assert [verdict.result.value for verdict in undone.verdicts] == ["applied"]
+    assert (undone.written, status(a, item)) == ([], DecisionStatus.REJECTED)
+    assert a.value(task, "estimate_minutes") == 60
+    # What took it back is no change that the next one takes back.
+    assert undone.undo is not None
+    with pytest.raises(Refused) as refused:
+        a.write(lambda tx: undo_any(tx, str(undone.undo), RULES))
+    assert refused.value.code is RefusalCode.CONFLICT
+
+
+def test_a_rejection_is_taken_back_and_waits_again(a: Home, task: EntityId) -> None:
+    item = a.estimate(task, 30)
+    a.write(lambda tx: decisions.reject(tx, item, via="cli"))
+    undo_last(a)
+    assert status(a, item) is DecisionStatus.PENDING
+
+
+def test_an_edit_after_a_confirmation_is_the_last_change(a: Home, task: EntityId) -> None:
+    item = a.estimate(task, 30)
+    a.write(lambda tx: decisions.confirm(tx, item, via="cli"))
+    a.set(task, title="Another title")
+    assert undo_last(a).verdicts == ()
+    assert (status(a, item), a.value(task, "estimate_minutes")) == (DecisionStatus.CONFIRMED, 30)
+    undo_last(a)
+    assert status(a, item) is DecisionStatus.REJECTED
+
+
+def test_what_an_agent_proposed_is_no_change_of_a_person(a: Home, task: EntityId) -> None:
+    a.estimate(task, 30)
+    proposal = a.read(lambda snapshot: commit_name(snapshot.log.head_at(snapshot.feed_end())))
+    with pytest.raises(Refused) as refused:
+        a.write(lambda tx: undo_any(tx, proposal, RULES))
+    assert refused.value.code is RefusalCode.FORBIDDEN
