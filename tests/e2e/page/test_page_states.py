@@ -20,6 +20,8 @@ pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
 OTHER_LANGUAGES = ("de", "es", "fr", "ro")
 SMALL_DEEDS = {"inbox-confirmed", "pair-code", "pair-ended", "pair-token"}
 """The states with a deed that can be done once more in each language."""
+VIEWS = (*((width, THEMES[0]) for width in WIDTHS), (WIDTHS[-1], THEMES[-1]))
+"""What of each state is asked something: shapes at each width, and the dark theme once."""
 WHOLE_BARS = {"inbox-first-run", "inbox"}
 
 
@@ -33,14 +35,14 @@ def faults_at(look: Look) -> list[str]:
         findings = axe_findings(look.page) if look.width == WIDTHS[0] else []
         return [*look.complaints, *findings, *faults_of_shape(look.page)]
     rules = () if look.state.name in WHOLE_BARS else ("color-contrast",)
-    return axe_findings(look.page, *rules) if look.width == WIDTHS[-1] else []
+    return axe_findings(look.page, *rules)
 
 
 def faults_by_look(chromium: Browser, world: World, states: list[State]) -> dict[str, list[str]]:
     """Return what is wrong, by state, width and theme."""
     faults = {
         f"{look.state.name} {look.width} {look.theme}": faults_at(look)
-        for look in looks(chromium, world, states)
+        for look in looks(chromium, world, states, views=VIEWS)
     }
     return {name: faults_there for name, faults_there in faults.items() if faults_there}
 

@@ -18,6 +18,8 @@ from tests.support.patience import LIMIT_S
 
 WIDTHS: Final = (360, 768, 1440)
 THEMES: Final = ("light", "dark")
+VIEWS: Final = tuple((width, theme) for width in WIDTHS for theme in THEMES)
+"""Each width in both themes."""
 HEIGHT: Final = 900
 
 Deed = Callable[[Page], Any]
@@ -60,8 +62,15 @@ class Look:
     complaints: tuple[str, ...] = ()
 
 
-def looks(chromium: Browser, world: World, states: Sequence[State], *, phone: bool = False) -> Iterator[Look]:
-    """Yield each state in one tab: at each width, in both themes, or once on a phone."""
+def looks(
+    chromium: Browser,
+    world: World,
+    states: Sequence[State],
+    *,
+    phone: bool = False,
+    views: Sequence[tuple[int, str]] = VIEWS,
+) -> Iterator[Look]:
+    """Yield each state in one tab: at each width and in each theme of `views`, or once on a phone."""
     address = sign_in_address(world.device)
     screen = PHONE if phone else {}
     context = chromium.new_context(reduced_motion="reduce", locale="en-GB", **screen)
@@ -81,7 +90,7 @@ def looks(chromium: Browser, world: World, states: Sequence[State], *, phone: bo
             if phone:
                 yield Look(state, page, WIDTHS[0], THEMES[0], tuple(complaints))
             else:
-                yield from _looks_of(page, state, tuple(complaints))
+                yield from _looks_of(page, state, tuple(complaints), views)
             complaints.clear()
             if not state.has_session:
                 context.add_cookies(cookies)  # type: ignore[arg-type]
@@ -133,9 +142,10 @@ def _complaints_of(page: Page) -> list[str]:
     return complaints
 
 
-def _looks_of(page: Page, state: State, complaints: tuple[str, ...]) -> Iterator[Look]:
-    for width in WIDTHS:
+def _looks_of(
+    page: Page, state: State, complaints: tuple[str, ...], views: Sequence[tuple[int, str]]
+) -> Iterator[Look]:
+    for width, theme in views:
         page.set_viewport_size({"width": width, "height": HEIGHT})
-        for theme in THEMES:
-            page.emulate_media(color_scheme=theme)
-            yield Look(state, page, width, theme, complaints)
+        page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        yield Look(state, page, width, theme, complaints)
