@@ -80,7 +80,7 @@ from daemon.web.review import review_routes
 from daemon.web.rules import rule_routes
 from daemon.web.server import PageServer
 from daemon.web.services import PageServices
-from daemon.web.settings import settings_routes
+from daemon.web.settings import download_routes, settings_routes
 from daemon.web.tasks import list_routes, new_task_routes, task_routes
 from daemon.web.viewer import Speech
 from daemon.words.translation import language_in_use
@@ -168,6 +168,7 @@ class Daemon:
             activities=self._peers.mailboxes.activities,
         )
         self._access = BrowserAccess(clock.now_ms, clock.monotonic_s, clock.randomness)
+        self._exports = ExportRoutes(self._store, self._data, self._floor, local_zone())
         self._imports = Imports(self._store, local_zone(), clock.now_ms)
         self._page: PageServer | None = None
         self._control: ControlServer | None = None
@@ -258,6 +259,7 @@ class Daemon:
             *passkey_routes.routes(services, self._clock.randomness),
             *rule_routes.routes(services, typed),
             *settings_routes.routes(services, self._settings_place, self._probe),
+            *download_routes.routes(services, self._database, self._exports.send),
         ]
         self._page = PageServer(
             services,
@@ -338,7 +340,7 @@ class Daemon:
             *labels.routes(),
             *preferences.routes(),
             *imports.routes(self._imports),
-            *ExportRoutes(self._store, self._data, self._floor, local_zone()).routes(),
+            *ExportRoutes.routes(self._exports),
             *JsonlImportRoutes(self._store, self._data, self._floor).routes(),
             *agents.routes(),
             *ask_routes.routes(now_ms),

@@ -19,6 +19,7 @@ from daemon.agents.running.remote_model import MAIN, RemoteModelSettings, remote
 from daemon.agents.tools.model_interface import ModelFault
 from daemon.config import ConfigError, LoadedSettings, Settings
 from daemon.disk import os_error_sentences
+from daemon.file_formats import FILE_FORMATS
 from daemon.web.forms import read_form, refuse_form
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import sentence_text, shortfall_words
@@ -224,6 +225,7 @@ class _Settings:
             room="settings",
             after=self._services.store.feed_end,
             sections=setting_sections(loaded.settings, loaded.origins, self._place.running, typed),
+            formats=[(row.name, row.title) for row in FILE_FORMATS],
             guarded=guarded_rows(loaded.settings),
             key_place=key.name,
             key_is_of_page=key.is_of_page,

@@ -6,7 +6,7 @@ stalls holds neither a reader nor the write-ahead log, and the length is known b
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,7 +64,13 @@ class ExportRoutes:
         return [Route("GET", "/v1/export", summary, StreamHandler(self._stream, MEDIA), str, query=Export)]
 
     async def _stream(self, request: web.Request, call: Call[Nothing, Export]) -> web.StreamResponse:
-        wanted = await asyncio.to_thread(_writer, call.query.format)
+        return await self.send(request, call.query.format, {})
+
+    async def send(
+        self, request: web.Request, format_: str, headers: Mapping[str, str]
+    ) -> web.StreamResponse:
+        """Make the file of an export, and send it with these headers too. Raises Refused before that."""
+        wanted = await asyncio.to_thread(_writer, format_)
         if self._open >= EXPORTS_MAX:
             raise Refused(
                 RefusalCode.FAILED,
@@ -76,7 +82,7 @@ class ExportRoutes:
             async with self._turn:
                 spool = await self._write_spool(request, wanted)
             with spool:
-                return await _send_file(request, spool)
+                return await _send_file(request, spool, headers)
         finally:
             self._open -= 1
 
@@ -118,9 +124,9 @@ def _pieces(texts: Iterator[str]) -> Iterator[bytes]:
     yield bytes(buffer)
 
 
-async def _send_file(request: web.Request, spool: Spool) -> web.StreamResponse:
+async def _send_file(request: web.Request, spool: Spool, headers: Mapping[str, str]) -> web.StreamResponse:
     """Send a file. What is cut short falls short of its Content-Length: no client can take it for whole."""
-    response = web.StreamResponse(headers={"Content-Type": MEDIA, "Cache-Control": "no-store"})
+    response = web.StreamResponse(headers={"Content-Type": MEDIA, "Cache-Control": "no-store", **headers})
     response.content_length = spool.size
     spool.rewind()
     try:

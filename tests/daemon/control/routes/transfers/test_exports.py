@@ -115,10 +115,10 @@ class Watched:
         self._send = exports._send_file
         monkeypatch.setattr(exports, "_send_file", self._sent)
 
-    async def _sent(self, request: Any, spool: Any) -> Any:
+    async def _sent(self, request: Any, spool: Any, headers: Any) -> Any:
         self.begun.set()
         try:
-            return await self._send(request, spool)
+            return await self._send(request, spool, headers)
         finally:
             self.ended.set()
 
