@@ -201,6 +201,7 @@ USED_STATES = [
     State("review-of-asks", "/reviews/{program}"),
     State("review-of-asks-unfolded", "/reviews/{program}", unfolded),
     State("review-of-removed-task", "/reviews/{removed}", status=404),
+    State("removed", "/removed"),
     State("task", "/tasks/{passport}"),
     State("task-hostile", "/tasks/{hostile}"),
     State("task-long", "/tasks/{long}"),
