@@ -55,6 +55,16 @@ def test_signing_in_leaves_no_secret_behind_and_the_page_is_light(laptop: Device
     context.close()
 
 
+def test_a_fresh_address_in_the_tab_of_an_old_one_signs_in(laptop: Device, chromium: Browser):
+    fresh = sign_in_address(laptop)
+    page = chromium.new_context().new_page()
+    page.goto(f"{fresh.partition('#')[0]}#{'0' * 32}")
+    page.wait_for_selector("[role=alert]")
+    # Only what is behind the `#` changes: the browser loads nothing.
+    page.evaluate("address => { location.href = address }", fresh)
+    page.wait_for_selector("#main h1")
+
+
 def test_a_person_decides_by_keys_takes_back_and_hears_of_others(laptop: Device, chromium: Browser):
     propose(laptop, "Renew the passport")
     waiting = open_count(laptop)
