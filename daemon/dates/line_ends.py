@@ -4,14 +4,14 @@ Never guesses: what can be read in two ways is no day and no length, nor is what
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import date
 from typing import Final
 
 from daemon.dates import durations, grammar
 from daemon.dates.date_language import date_language, known_language
 from daemon.dates.spelling import normalized_words
-from daemon.dates.vocabulary import DayRule, date_words
+from daemon.dates.vocabulary import DateWords, DayRule, date_words
 from daemon.dates.whole_days import folded_text, is_led_elsewhere
 from daemon.language import DEFAULT_LANGUAGE, LANGUAGES
 from daemon.refusal import Refused
@@ -22,8 +22,13 @@ _LETTER: Final = re.compile(r"[^\W\d_]")
 _FULL_DATE: Final = re.compile(r".*\d{4}.*|\d{1,2}\. ?\d{1,2}\.")
 """Figures without a word are a date only with a year, or with two full stops: "3/4" and "5.6" are not."""
 _SIZE: Final = re.compile(r"\{n\}.*?\{unit\}")
+_CLOCK_OR_METRES: Final = re.compile(r"(?:[7-9]|1\d|2[0-4]) ?h(?:\d\d)?|\d+(?:[.,]\d+)? ?m", re.IGNORECASE)
+"""What is a time of the day, or a distance, as often as it is a length: "14h", "100 m"."""
+_NUMBER: Final = re.compile(r"\d{1,4}[.,]?")
 END_SIGNS: Final = ",;:"
 """What joins a title to what follows it, beside dashes."""
+_JOINING_SIGNS: Final = END_SIGNS + "—–-&+→/…"
+"""A word of these alone joins what stands on both sides of it, as in "Monday - Friday"."""
 
 
 def length_at_end(words: list[str], today: date, language: str) -> tuple[int, int | None]:
@@ -38,6 +43,9 @@ def length_at_end(words: list[str], today: date, language: str) -> tuple[int, in
             is_hanging = leaves_hanging(words[begin - 1], {language})
             before = folded_text(f"{' '.join(words[:begin])} ")
             is_hanging |= is_led_elsewhere(before, span, known_language(language))
+            is_hanging |= _CLOCK_OR_METRES.fullmatch(span) is not None
+            is_hanging |= _is_end_of_range(words, begin, today, is_length=True)
+            is_hanging |= _is_spoken(words[begin - 1], {language}, lambda spoken: spoken.at)
             return (0, None) if is_day or is_hanging or _is_moment(words, start) else (begin, minutes)
     return 0, None
 
@@ -63,7 +71,7 @@ def day_at_end(words: list[str], today: date, language: str) -> tuple[int, date 
                 continue
             # All of it means a day or a time in more ways than one: a part of it may not count either.
             return 0, None
-        is_clear = day is not None and day >= today and _says_a_day(span, day, today)
+        is_clear = day is not None and day >= today and _says_a_day(span, day, today, language)
         # "de la mañana" is Spanish, whatever language the person speaks with Placet.
         spoken = {
             language,
@@ -87,6 +95,8 @@ def _is_half(words: list[str], start: int, today: date, spoken: Iterable[str]) -
     """Report whether what stands before a day belongs to it: "end of next month", "Friday 21 November"."""
     before, day, last = " ".join(words[:start]), " ".join(words[start:]), words[start - 1].strip(END_SIGNS)
     is_named = len(_LETTER.findall(last)) >= _LETTERS_MIN
+    if _is_end_of_range(words, start, today):
+        return True
     return any(
         is_led_elsewhere(folded_text(f"{before} "), day, language)
         or (is_named and grammar.day_readings(last, today, language))
@@ -94,23 +104,67 @@ def _is_half(words: list[str], start: int, today: date, spoken: Iterable[str]) -
     )
 
 
+def _is_end_of_range(words: list[str], start: int, today: date, *, is_length: bool = False) -> bool:
+    """Report whether what stands before a day or a length is another one, as in "Monday - Friday"."""
+    end = start
+    while end and not words[end - 1].strip(_JOINING_SIGNS):
+        end -= 1
+    last = words[end - 1].strip(END_SIGNS) if end else ""
+    # "until" joins two days, and "for" a day and a length that say different things.
+    is_joined = end < start or (not is_length and leaves_hanging(words[start], LANGUAGES))
+    if is_joined and _NUMBER.fullmatch(last):
+        return True
+    spans = [" ".join(words[first:end]).strip(END_SIGNS) for first in range(max(0, end - 4), end)]
+    if is_joined and any(
+        durations.parse_named_length(span) is not None or grammar.day_readings(span, today, language)
+        for span in spans
+        for language in LANGUAGES
+    ):
+        return True
+    return _is_weekday(last) and _is_weekday(words[start].strip(END_SIGNS))
+
+
+def _is_weekday(word: str) -> bool:
+    """Report whether a word is the name of a day of the week, or short for one, in any language."""
+    return any(
+        normalized_words(word).rstrip(".") == normalized_words(name)
+        for language in LANGUAGES
+        for names in date_words(language).weekdays
+        for name in names
+    )
+
+
 def _starts(words: list[str]) -> range:
     return range(max(1, len(words) - SPAN_WORDS_MAX), len(words))
 
 
-def _says_a_day(span: str, day: date, today: date) -> bool:
+def _says_a_day(span: str, day: date, today: date, language: str) -> bool:
     """Report whether words say a day that no running text is likely to say of something else."""
     letters = len(_LETTER.findall(span))
     if not letters:
         return _FULL_DATE.fullmatch(span) is not None
     has_figure = any(sign.isdigit() for sign in span)
     # "Sat" and "mar" are words and names too, and "2 weeks" is how long something takes.
-    return (has_figure or letters >= _LETTERS_MIN) and any(
+    is_long = has_figure or letters >= _LETTERS_MIN or _is_whole_name(span, language)
+    return is_long and any(
         day in grammar.day_readings(span, today, other, without=(DayRule.BARE,)) for other in LANGUAGES
     )
 
 
+def _is_whole_name(span: str, language: str) -> bool:
+    """Report whether words are a day's own name in a language, short as it is: "hoy", "azi", "joi"."""
+    spoken = date_words(known_language(language))
+    names = {name for weekday in spoken.weekdays for name in weekday} - set(spoken.weekdays_short)
+    return normalized_words(span) in map(normalized_words, (*spoken.days, *names))
+
+
 def leaves_hanging(word: str, languages: Iterable[str]) -> bool:
     """Report whether a title cannot end with a word: "the meeting on the" lacks what was taken away."""
+    return _is_spoken(word, languages, lambda spoken: (*spoken.hanging, *spoken.reserves))
+
+
+def _is_spoken(word: str, languages: Iterable[str], words_of: Callable[[DateWords], Iterable[str]]) -> bool:
+    """Report whether a word is one of some words of these languages, or of English."""
     spoken = {*map(known_language, languages), DEFAULT_LANGUAGE}
-    return any(normalized_words(word) in map(normalized_words, date_words(name).hanging) for name in spoken)
+    plain = normalized_words(word).rstrip(".")
+    return any(plain in map(normalized_words, words_of(date_words(name))) for name in spoken)

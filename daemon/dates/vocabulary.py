@@ -86,7 +86,8 @@ class DateWords(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     {month}, {day} and {year}. `units_of_days` are further words for units
     that count only in a day or a time, and not in a length of time. `weeks_in_days` are pairs: a number of
     days that people also say for whole weeks, and the days in these, as 15 and 14 for "quinze jours".
-    `hanging` are words with which no title ends: what follows one belongs to it. `day_links` may stand
+    `hanging` are words with which no title ends: what follows one belongs to it. Behind one of `reserves`, a
+    day or a length is not what a task is due on or takes, as in "not Friday". `day_links` may stand
     between a day and another day, month or unit of the same phrase. `day_moved_by` makes another day of the
     one before it, `day_moved_behind` of the one behind it. `day_moved_if` and `day_sums`, which also move a
     day with a year, do so only in front of a day or a number, or at the end. Behind one of `period_parts`, a
@@ -120,6 +121,7 @@ class DateWords(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     month_leads: tuple[str, ...] = ()
     units_of_days: UnitWords = UnitWords()
     hanging: tuple[str, ...] = ()
+    reserves: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what has the right types and still makes no sense."""

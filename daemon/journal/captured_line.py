@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from daemon.dates.line_ends import END_SIGNS, day_at_end, leaves_hanging, length_at_end
+from daemon.dates.line_ends import END_SIGNS, day_at_end, length_at_end
 from daemon.journal.fields.validation import NAME_CHARS_MAX, PRIORITIES
 from daemon.text_comparison import comparison_key
 
@@ -26,6 +26,15 @@ _LABEL: Final = re.compile(rf"#([^\W\d_][\w/-]{{0,{NAME_CHARS_MAX - 1}}})")
 _DASHES: Final = "—–-"
 """A dash joins a title to what follows as a word of its own alone: "C--" has two."""
 
+_JOINED: Final = re.compile(
+    "in|on|at|the|an?|and|or|of|to|from|with|im|am|der|die|das|den|dem|des|und|oder|en|el|las?|los|del?|y|o"
+    "|dans|les?|du|et|ou|à|au|în|pe|și|sau"
+)
+"""Words behind which a tag is a part of the title: "Post in #general"."""
+_PLACES: Final = re.compile(
+    rf"{_JOINED.pattern}|page|chapter|see|seite|kapitel|siehe|página|capítulo|chapitre|pagina|capitolul"
+)
+"""Words behind which "p1" is no priority, a page perhaps."""
 _SINGLE_FIELDS: Final = ("due", "estimate_minutes", "priority", "category")
 
 LineValue = date | int | str
@@ -79,16 +88,19 @@ def read_line(
             if len(values.get(field, [])) >= most:
                 continue
             start, value = read([words[place] for place in left])
-            if not start or value is None:
+            # What is kept in between keeps apart what stands around it.
+            is_whole = start > 0 and left[-1] - left[start] == len(left) - 1 - start
+            if not is_whole or value is None:
                 continue
             values.setdefault(field, []).insert(0, value)
             readings.insert(0, Reading(field, " ".join(words[place] for place in left[start:])))
             left, is_open = left[:start], True
             break
-    if readings:
+    has_joint = bool(readings) and not any(place > left[-1] for place in kept)
+    if has_joint:
         left = _without_joint(words, left)
     title = _title(line, spans, sorted({*left, *kept}))
-    if readings and left and not any(place > left[-1] for place in kept):
+    if has_joint:
         title = title.rstrip(END_SIGNS) or title
     return _make_line(title, values, readings)
 
@@ -97,11 +109,12 @@ def _readers(
     today: date, language: str, categories: Collection[str]
 ) -> Mapping[str, Callable[[list[str]], tuple[int, LineValue | None]]]:
     """Return what reads the value of each field at the end of words: where it begins, or 0, and the value."""
-    by_key = {comparison_key(name).replace(" ", "-"): name for name in categories}
 
-    def tag(find: Callable[[str], str | None]) -> Callable[[list[str]], tuple[int, LineValue | None]]:
+    def tag(
+        find: Callable[[str], str | None], behind: re.Pattern[str] = _JOINED
+    ) -> Callable[[list[str]], tuple[int, LineValue | None]]:
         def read(words: list[str]) -> tuple[int, LineValue | None]:
-            if len(words) < 2 or leaves_hanging(words[-2], {language}):
+            if len(words) < 2 or behind.fullmatch(comparison_key(words[-2])):
                 return 0, None
             value = find(words[-1].rstrip(END_SIGNS))
             return (len(words) - 1, value) if value is not None else (0, None)
@@ -112,9 +125,24 @@ def _readers(
         "estimate_minutes": lambda words: length_at_end(words, today, language),
         "due": lambda words: day_at_end(words, today, language),
         "labels": tag(lambda word: match[1] if (match := _LABEL.fullmatch(word)) else None),
-        "priority": tag(lambda word: word.upper() if word.upper() in PRIORITIES else None),
-        "category": tag(lambda word: by_key.get(comparison_key(word[1:])) if word.startswith("@") else None),
+        "priority": tag(lambda word: word.upper() if word.upper() in PRIORITIES else None, _PLACES),
+        "category": tag(lambda word: _category_named(word, categories)),
     }
+
+
+def _category_named(word: str, categories: Collection[str]) -> str | None:
+    """Return the one category that a word names, as it is called or with hyphens for blanks, or None."""
+    if not word.startswith("@"):
+        return None
+    keys = [(comparison_key(name), name) for name in categories]
+    key = comparison_key(word[1:])
+    for matching in (
+        [name for exact, name in keys if exact == key],
+        [name for exact, name in keys if exact.replace(" ", "-") == key],
+    ):
+        if matching:
+            return matching[0] if key and len(matching) == 1 else None
+    return None
 
 
 def _kept_places(words: list[str], keep: Collection[str]) -> set[int]:
@@ -122,7 +150,8 @@ def _kept_places(words: list[str], keep: Collection[str]) -> set[int]:
     places: set[int] = set()
     for group in (text.split() for text in keep):
         for start in range(len(words) - len(group), -1, -1):
-            if group and words[start : start + len(group)] == group:
+            is_free = places.isdisjoint(range(start, start + len(group)))
+            if group and is_free and words[start : start + len(group)] == group:
                 places.update(range(start, start + len(group)))
                 break
     return places

@@ -16,6 +16,7 @@ from daemon.language import LANGUAGES
 from daemon.refusal import Refused
 
 TODAY = date(2026, 11, 24)
+NAMED = ("@house-work", "@work", "@")
 
 
 @pytest.mark.parametrize(
@@ -33,6 +34,12 @@ TODAY = date(2026, 11, 24)
         ("es", "Descansar mañana durante 30 min", "Descansar", "2026-11-25", 30),
         ("fr", "Repos demain pendant 30 min", "Repos", "2026-11-25", 30),
         ("ro", "Pauză mâine timp de 30 min", "Pauză", "2026-11-25", 30),
+        ("es", "Llamar a Ana hoy", "Llamar a Ana", "2026-11-24", None),
+        ("ro", "Du gunoiul azi", "Du gunoiul", "2026-11-24", None),
+        ("ro", "Curs joi", "Curs", "2026-11-26", None),
+        ("en", "Read chapter 12 tomorrow", "Read chapter 12", "2026-11-25", None),
+        ("en", "Enjoy the sun tomorrow", "Enjoy the sun", "2026-11-25", None),
+        ("en", "Call Mar tomorrow", "Call Mar", "2026-11-25", None),
         ("de", "Rufe Ana an morgen", "Rufe Ana an", "2026-11-25", None),
         ("de", "Brief 24.12. 1,5 Stunden", "Brief", "2026-12-24", 90),
         ("es", "Llamar el viernes media hora", "Llamar", "2026-11-27", 30),
@@ -100,6 +107,23 @@ def test_a_day_and_a_length_are_split_off(
                 "Plan for 2027-03-15",
                 "#home",
                 "p1",
+                "Trip Monday - Friday",
+                "Trip 1 - 5 December",
+                "Trip 2026-12-01 - 2026-12-05",
+                "Book 3 & 4 December",
+                "Sync Tue Thursday",
+                "Do 1 h - 2 h",
+                "Meet at 14h",
+                "Buy cable 2m",
+                "Swim 100 m",
+                "Report not tomorrow",
+                "Report not on friday",
+                "Never on sunday",
+                "Meet Mr Friday",
+                "Do max 30 min",
+                "Post in #general",
+                "Meet at @Errands",
+                "Read chapter p1",
                 "for 30 min",
                 "Pay for the 30 min",
                 "Answer #42",
@@ -111,6 +135,23 @@ def test_a_day_and_a_length_are_split_off(
             )
         ),
         ("de", "Zeitung jeden Morgen"),
+        ("de", "Urlaub 24.12. bis 2.1."),
+        ("de", "Messe vom 1. bis zum 5. Dezember"),
+        ("de", "Kurs Mo, Mittwoch"),
+        ("de", "Bericht nicht morgen"),
+        ("de", "Bericht frühestens Montag"),
+        ("de", "Brief an Frau Sonntag"),
+        ("de", "Treffen morgen 14h"),
+        ("de", "Pille alle 8 Stunden"),
+        ("de", "Rad fahren ca. 30 min"),
+        ("fr", "Vacances 24 - 31 décembre"),
+        ("fr", "Réunion demain 14h"),
+        ("fr", "Réunion 9h - 11h"),
+        ("fr", "Rapport pas demain"),
+        ("es", "Vacaciones 24 - 31 de diciembre"),
+        ("es", "Reunión mañana 14h"),
+        ("ro", "Vacanță din 24 decembrie până pe 2 ianuarie"),
+        ("ro", "Raport nu mâine"),
         ("de", "Bericht Ende nächster Woche"),
         ("de", "Bericht in 2 Stunden"),
         ("fr", "Rapport dans 2 heures"),
@@ -182,6 +223,22 @@ def test_what_a_person_takes_back_stays_in_the_title_and_the_rest_is_read_all_th
     assert kept.due == date(2026, 11, 25)
     everything = read_line(line, TODAY, "en", keep=[reading.words for reading in readings])
     assert everything == CapturedLine(title=line)
+
+
+def test_each_of_two_equal_readings_can_be_taken_back_and_nothing_is_read_across_what_is_kept() -> None:
+    assert read_line("Buy milk #shop #shop", TODAY, "en", keep=["#shop", "#shop"]).labels == ()
+    assert read_line("Call Ana in p1 2 days", TODAY, "en", keep=["p1"]) == CapturedLine(
+        title="Call Ana in p1 2 days"
+    )
+    kept = read_line("Buy milk - tomorrow #home", TODAY, "en", keep=["tomorrow"])
+    assert kept.title == "Buy milk - tomorrow"
+
+
+def test_a_name_that_two_categories_have_names_none_and_an_exact_name_goes_first() -> None:
+    names = ["House work", "House-work", "Work", "work", ""]
+    captured = [read_line(f"Paint {word}", TODAY, "en", categories=names).category for word in NAMED]
+    assert captured == ["House-work", None, None]
+    assert read_line("Bereite das Treffen vor #arbeit", TODAY, "de").labels == ("arbeit",)
 
 
 def test_a_value_that_is_given_is_not_read() -> None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from daemon.task_fields import TaskField
 
 _NOTHING = "none"
+_LINE_BYTES_MAX = 6000
 _ID_DIGITS = "0123456789abcdef"
 
 
@@ -95,7 +96,8 @@ def add_command(output: Output, title: tuple[str, ...], **fields: Any) -> None:
     line, values = joined_words(title, "a title"), _values(fields)
     readings: list[ReadingJson] = []
     new: dict[str, Any] = {"title": line}
-    if not has_literal_words():
+    # A line that is too long for an address is too long for a title: the refusal of that says so.
+    if not has_literal_words() and len(percent_encode(line)) <= _LINE_BYTES_MAX:
         given = ",".join(values.keys() - {"labels"})
         captured: CapturedLineJson = client.get("/v1/captured-line", {"line": line, "given": given}).json
         readings = captured.get("readings", [])
