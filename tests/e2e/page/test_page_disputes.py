@@ -125,10 +125,7 @@ def test_a_disputed_permission_is_decided_again_with_a_choice(device: MakeDevice
             assert part in words
         assert axe_findings(tab.page) == []
         # A yes chooses anew: that of the first one is disputed with it.
-        page.click("[value^='confirmed:']")
-        assert page.evaluate("document.querySelector('input:invalid')?.name") == "option"
-        page.check("[value=later]")
-        page.click("[value^='confirmed:']")
+        page.click("[value^='confirmed:'][value$=':later']")
         tab.outcome("Permitted, once")
         assert tab.complaints == []
     settled = ("permitted", "later")

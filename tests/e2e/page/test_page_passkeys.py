@@ -103,8 +103,7 @@ def test_a_permission_that_needs_a_passkey_is_given_with_it(laptop: Device, chro
         laptop.do("agent", "presence", "Claude", "all", "passkey")
         name = speak(laptop, "legacy", ask)["ask_id"]
         page.goto(f"{page.evaluate('location.origin')}/permissions")
-        page.check("[value=later]")
-        page.click("[value^='confirmed:']")
+        page.click("[value^='confirmed:'][value$=':later']")
         page.click("#outcome button:text('Use your passkey')")
         page.wait_for_selector(".empty")
     assert state_of(laptop, name) == "permitted"
