@@ -64,7 +64,12 @@ def deed_middleware(services: PageServices) -> Middleware:
         DEED.set(await _read_deed(services, name.replace(_SEVERAL_KEPT, _SEVERAL), request.path_qs))
         response = await handler(request)
         # A part of a page shows no notice: that of the page is still to come.
-        if isinstance(response, web.Response) and _SHOWN in (response.text or ""):
+        # A script that is packed is no text at all.
+        if (
+            isinstance(response, web.Response)
+            and response.content_type == "text/html"
+            and _SHOWN in (response.text or "")
+        ):
             response.del_cookie(COOKIE, path="/", httponly=True, samesite="Strict")
         return response
 

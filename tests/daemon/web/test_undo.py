@@ -92,6 +92,13 @@ async def test_what_the_page_fetches_by_itself_uses_up_no_notice(browser: Browse
     assert notice_of(await browser.ask(f"/tasks/{task}")).startswith("Added: On Monday")
 
 
+async def test_a_packed_script_that_is_asked_for_meanwhile_comes_whole(browser: Browser) -> None:
+    browser.cookie = "placet_deed=12-abcdef"
+    script = f"{browser.page.services.renderer.static_root}/page.js"
+    answer = await browser.ask(script, headers={"Accept-Encoding": "gzip"})
+    assert (answer.status, "placet" in answer.text) == (200, True)
+
+
 @pytest.mark.parametrize("cookie", ["x", "1-abcd", "9" * 500, "12-abcdef+13-abcdef", "<b>"])
 async def test_a_cookie_that_names_nothing_shows_nothing(browser: Browser, cookie: str) -> None:
     browser.cookie = f"placet_deed={cookie}"
