@@ -53,6 +53,7 @@ from daemon.journal.undo.writes_since import Placed
 from daemon.refusal import RefusalCode, Refused
 from daemon.timestamps import iso_utc
 from store.fold.entity_state import with_provenance
+from store.fold.verdicts import deciding_opinions
 from store.queries.commit_names import own_positions
 from store.sentence import Sentence, sentence
 from store.snapshot import Snapshot
@@ -83,6 +84,7 @@ TAKEN_BACK_BY: Final[dict[str, Literal["undone", "reopened"]]] = {
 class VerdictOn(NamedTuple):
     """A verdict that a commit holds, and the proposal or ask that it is on."""
 
+    decision: EntityId
     item: EntityId
     verdict: str
 
@@ -121,10 +123,7 @@ def _stands(snapshot: Snapshot, received: DecodedCommit) -> bool:
     """Say whether a commit is a change or a verdict of a person that stands, and is no undo itself."""
     verdicts = verdicts_in(received.commit)
     if verdicts:
-        return all(
-            verdict in TAKEN_BACK_BY and snapshot.item_status(item).status.value == verdict
-            for item, verdict in verdicts
-        )
+        return all(on.verdict in TAKEN_BACK_BY and decides(snapshot, on) for on in verdicts)
     is_own = any(is_undoable(received.commit, operation) for operation in received.commit.operations)
     return is_own and not undone_in(received.commit) and mark_of(snapshot, received.head) is None
 
@@ -170,8 +169,14 @@ def verdicts_in(commit: Commit) -> list[VerdictOn]:
     for operation in commit.operations:
         item, verdict = operation.fields.get("item_id"), operation.fields.get("verdict")
         if operation.kind == "decision" and isinstance(item, bytes) and isinstance(verdict, str):
-            verdicts.append(VerdictOn(EntityId(item), verdict))
+            verdicts.append(VerdictOn(operation.entity, EntityId(item), verdict))
     return verdicts if commit.author.by is AuthorKind.USER else []
+
+
+def decides(snapshot: Snapshot, on: VerdictOn) -> bool:
+    """Say whether a verdict is the only one that its item's status rests on."""
+    deciding = deciding_opinions(snapshot.opinions_on(on.item))
+    return [opinion.decision for opinion in deciding] == [on.decision]
 
 
 def verdicts_of_change(snapshot: Snapshot, name: str) -> list[VerdictOn]:

@@ -74,7 +74,7 @@ def _undo(output: Output, name: str) -> int:
 def _status(output: Output, undone: dict[str, Any]) -> int:
     """Return the exit status: 0 if all was undone, 8 if some was, 6 if nothing was."""
     if undone.get("verdicts"):
-        return exit_status(undone["verdicts"])
+        return EXIT_PARTLY if undone.get("left_count") else exit_status(undone["verdicts"])
     more = int(undone.get("written_count") or 0) - len(undone.get("written") or ())
     if more > 0:
         output.write_remark(

@@ -39,7 +39,6 @@ def undo_lines(undone: UndoResultJson, display: Display) -> Iterator[str]:
     verdicts = undone.get("verdicts") or ()
     if verdicts:
         yield from result_lines(list(verdicts), display)
-        return
     if undone.get("already"):
         yield _("{change} was undone already.").format(change=escape(undone.get("change") or ""))
     yield from change_list(undone.get("written") or [], display)

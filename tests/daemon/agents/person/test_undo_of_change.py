@@ -9,7 +9,7 @@ from daemon.journal.undo.undo import last_change
 from daemon.refusal import RefusalCode, Refused
 from store.fold.verdicts import DecisionStatus
 from syncproto.ids import EntityId
-from tests.support.fleet import Home
+from tests.support.fleet import Fleet, Home
 
 RULES = VerdictRules("cli", 20)
 
@@ -59,3 +59,30 @@ def test_what_an_agent_proposed_is_no_change_of_a_person(a: Home, task: EntityId
     with pytest.raises(Refused) as refused:
         a.write(lambda tx: undo_any(tx, proposal, RULES))
     assert refused.value.code is RefusalCode.FORBIDDEN
+
+
+def test_an_old_verdict_takes_back_none_that_came_after_it_on_another_device(
+    fleet: Fleet, a: Home, b: Home, task: EntityId
+) -> None:
+    item = a.estimate(task, 30)
+    a.write(lambda tx: decisions.defer(tx, item, via="cli"))
+    deferral = a.read(lambda snapshot: commit_name(snapshot.log.head_at(snapshot.feed_end())))
+    fleet.sync()
+    b.write(lambda tx: decisions.confirm(tx, item, via="cli"))
+    fleet.sync()
+    undone = a.write(lambda tx: undo_any(tx, deferral, RULES))
+    assert ([left.why_id for left in undone.left], undone.verdicts) == (["decided-since"], ())
+    assert (undone.undo, status(a, item)) == (None, DecisionStatus.CONFIRMED)
+
+
+def test_a_rejection_before_a_later_confirmation_is_left_and_is_not_the_last_change(
+    a: Home, task: EntityId
+) -> None:
+    item = a.estimate(task, 30)
+    a.write(lambda tx: decisions.reject(tx, item, via="cli"))
+    rejection = a.read(last_change)
+    a.write(lambda tx: decisions.confirm(tx, item, via="cli", again=True))
+    assert a.write(lambda tx: undo_any(tx, rejection, RULES)).left_count == 1
+    assert status(a, item) is DecisionStatus.CONFIRMED
+    assert undo_last(a).left_count == 0
+    assert status(a, item) is DecisionStatus.REJECTED
