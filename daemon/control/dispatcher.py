@@ -125,7 +125,11 @@ class Dispatcher:
                 self._require_room()
             keyed = _keyed_request(request, raw, route) if writes else None
             if isinstance(route.handler, StreamHandler):
-                return await route.handler.run(request, call)
+                with note_writes() as spans:
+                    response = await route.handler.run(request, call)
+                if spans and not response.prepared:
+                    response.headers[CHANGE_HEADER] = span_names(spans)
+                return response
             with self._meter.measure("write" if writes else "read"):
                 if route.lists:
                     body, left_out = await self._list(route, call, first)

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from daemon import paths
+from daemon.control.route import CHANGE_HEADER
 from daemon.control.routes.transfers import exports, jsonl_import
 from daemon.control.routes.transfers.exports import ExportRoutes
 from daemon.control.routes.transfers.jsonl_import import JsonlImportRoutes
@@ -99,6 +100,19 @@ async def test_a_journal_goes_from_one_store_to_another_and_out_again(source_api
     commits = await target_api.commits()
     assert (await sent(target_api, raw))[1]["unchanged"] == 4
     assert await target_api.commits() == commits
+
+
+async def test_an_import_names_its_change_and_the_same_file_again_names_none(
+    source_api: Api, target_api: Api
+):
+    await filled(source_api)
+    raw = await fetched(source_api)
+    async with target_api.session.post("/v1/import/jsonl", data=raw) as response:
+        change = response.headers[CHANGE_HEADER]
+    async with target_api.session.post("/v1/import/jsonl", data=raw) as response:
+        assert CHANGE_HEADER not in response.headers
+    assert (await target_api.ask("POST", "/v1/undo", {"change": change})).json["left"] == []
+    assert (await target_api.ask("GET", "/v1/tasks")).json == []
 
 
 async def test_a_format_that_is_not_known_is_refused_with_those_that_are(source_api: Api):
