@@ -23,7 +23,7 @@ What holds, whatever happens:
   is told as already undone.
 * What a change replaced may be unknown: dropped by a compaction. Then it is left and named.
 * An undo costs what the change contains: a look-up for each value that nobody wrote since, and the history
-  since of the others. It is written in commits of at most `_COMMIT_BYTES` bytes, however many entities there
+  of the others. It is written in commits of at most `_COMMIT_BYTES` bytes, however many entities there
   are.
 """
 
@@ -40,7 +40,7 @@ from daemon.journal.references.change_names import (
     span_name,
     span_names,
 )
-from daemon.journal.references.undo_marks import mark_of, mark_write, undone_in
+from daemon.journal.references.undo_marks import mark_id, mark_of, mark_write, undone_in
 from daemon.journal.undo.undo_answer import (
     LeftChange,
     Undone,
@@ -259,7 +259,7 @@ class _Undoing:
         self._left += plan.left
         if plan.writes:
             self._undone += 1
-            self._add([*plan.writes, mark_write(self._tx, received.head, len(plan.left))])
+            self._add(plan.writes, received.head, len(plan.left))
         if not plan.left:
             self._planner.note_undone(seq)
 
@@ -284,7 +284,8 @@ class _Undoing:
             left_count=len(self._left),
         )
 
-    def _add(self, writes: Iterable[EntityWrite]) -> None:
+    def _add(self, writes: Iterable[EntityWrite], head: Head, left: int) -> None:
+        """Take the writes that undo a commit; each commit that contains any of them has its mark."""
         for write in writes:
             pending = self._batch.get(write.entity)
             if pending is not None and not write.fields:
@@ -293,8 +294,13 @@ class _Undoing:
             is_full = self._batch_bytes + size > _COMMIT_BYTES or len(self._batch) >= _COMMIT_WRITES
             if is_full or (pending is not None and pending.fields):
                 self._flush()
-            self._batch[write.entity] = write
-            self._batch_bytes += size
+            if mark_id(head) not in self._batch:
+                self._put(mark_write(self._tx, head, left))
+            self._put(write)
+
+    def _put(self, write: EntityWrite) -> None:
+        self._batch[write.entity] = write
+        self._batch_bytes += _bytes(write)
 
     def _flush(self) -> None:
         if self._batch:

@@ -31,6 +31,7 @@ from daemon.journal.labels import LabelEdit, NewLabel
 from daemon.journal.links import NewLink
 from daemon.journal.preferences import NewPreference, PreferenceEdit
 from daemon.journal.references.change_names import commit_name
+from daemon.journal.references.undo_marks import undone_in
 from daemon.journal.tasks import NewTask, TaskEdit
 from daemon.journal.time_records import NewTimer, Stop, TimeEdit
 from daemon.journal.undo.undo import last_change, undo_change
@@ -409,6 +410,31 @@ def test_an_import_is_one_change_that_is_undone_as_a_whole_and_redone(fleet: Fle
     assert a.read(whole_journal) == after
     assert undo(a).written_count == 701
     assert a.value(id_from_text(mine), "title") == "Mine"
+
+
+def test_an_undo_that_needs_several_commits_is_one_undo_and_is_redone(a: Home) -> None:
+    lines = ["- [ ] Trip", "  - [ ] First", *(f"  - [ ] Item {number}" for number in range(600))]
+    before, end = a.read(whole_journal), 0
+    for count in (2, len(lines)):
+        text = "\n".join(lines[:count])
+        work = PlanImport(readers.read_plan("markdown", "trip.md", text, UTC, START_MS))
+        before = a.read(whole_journal)
+        end = a.read(lambda snapshot: snapshot.feed_end())
+        for part in work.parts:
+            a.write(lambda tx, work=work, part=part: work.import_part(tx, part))  # type: ignore[misc]
+    after = a.read(whole_journal)
+    name = a.read(lambda snapshot: commit_name(last_head(snapshot)))
+    undone = undo(a, name)
+    assert a.read(whole_journal) == before
+    assert a.read(lambda snapshot: snapshot.feed_end()) == end + 3
+    for seq in (end + 2, end + 3):
+        commit = a.read(lambda snapshot, seq=seq: snapshot.log.commit_at(seq)).commit  # type: ignore[misc]
+        assert undone_in(commit)
+    assert undone.undo is not None
+    undo(a, undone.undo)
+    assert a.read(whole_journal) == after
+    undo(a, name)
+    assert a.read(whole_journal) == before
 
 
 def test_of_an_import_what_somebody_added_to_stays(a: Home) -> None:
