@@ -205,7 +205,7 @@ class UndoPlanner:
                 before = False
             if before == value.after and type(before) is type(value.after):
                 continue
-            why = self._why_left(change, entity, field, before)
+            why = self._why_left(change, operation.base, entity, field, before)
             if why is None:
                 fields[field] = before
             else:
@@ -221,12 +221,14 @@ class UndoPlanner:
         why = self._why_not_here(entity, fields)
         return (fields, reasons) if why is None else ({}, reasons | dict.fromkeys(fields, why))
 
-    def _why_left(self, change: Placed, entity: Entity, field: str, before: Value) -> Sentence | None:
+    def _why_left(
+        self, change: Placed, base: VectorClock, entity: Entity, field: str, before: Value
+    ) -> Sentence | None:
         if isinstance(before, Redacted):
             return sentence(
                 "earlier-value-dropped", "what stood there before was dropped by a compaction; write it anew"
             )
-        write = self._since.on_field(change, entity, field)
+        write = self._since.on_field(change, base, entity, field)
         if write is not None:
             return sentence(
                 "changed-since", "it was changed since, on {device}", device=self._device(write.head)

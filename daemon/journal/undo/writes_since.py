@@ -20,7 +20,7 @@ from store.queries.field_changes import positions_since
 from store.snapshot import Snapshot
 from syncproto.commit import DecodedCommit
 from syncproto.ids import EntityId
-from syncproto.vector_clock import Head
+from syncproto.vector_clock import Head, VectorClock, covers
 
 _COMMITS_READ = 64
 
@@ -46,22 +46,24 @@ class WritesSince:
         self._commit_at = lru_cache(_COMMITS_READ)(snapshot.log.commit_at)
         self.undone: set[int] = set()
 
-    def on_field(self, change: Placed, entity: Entity, field: str) -> SourcedOperation | None:
-        """Return what anybody wrote to a field of an entity after a change, or beside it."""
+    def on_field(
+        self, change: Placed, base: VectorClock, entity: Entity, field: str
+    ) -> SourcedOperation | None:
+        """Return what anybody wrote to a field of an entity after a change, or beside it.
+
+        `base` is what the author of the change had seen when they wrote to it.
+        """
         versions = entity.versions(field)
         if [version.source.head for version in versions] == [change.head]:
             return None
-        for position in positions_since(self._snapshot, entity.id, change.seq, field):
+        log = self._snapshot.log
+        # Also what came here before the change, and was unknown to its author.
+        for position in positions_since(self._snapshot, entity.id, 0, field):
+            if position == change.seq or covers(base, log.head_at(position), log):
+                continue
             write = self._standing_write(position, entity.id, change)
             if write is not None and field in write.operation.fields and self._liveness.is_live(write):
                 return write
-        # What came here before the change, and was unknown to its author.
-        for version in versions:
-            position = self._snapshot.log.position_of(version.source.head)
-            if position < change.seq:
-                write = self._standing_write(position, entity.id, change)
-                if write is not None:
-                    return write
         return None
 
     def on_entity(self, change: Placed, entity: EntityId) -> SourcedOperation | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec import convert
 
@@ -87,6 +87,7 @@ class _Play:
     def edit(self, step: Edit) -> None:
         home, ref = self.homes[step.device], id_to_text(self.task)
         before, end = self.seen(home), home.read(lambda snapshot: snapshot.feed_end())
+        self.fleet.now_ms += 1000
         home.write(lambda tx: tasks.edit(tx, ref, convert(step.values, TaskEdit)))
         if home.read(lambda snapshot: snapshot.feed_end()) > end:
             name = home.read(lambda snapshot: commit_name(last_head(snapshot)))
@@ -125,7 +126,22 @@ def _require_honest(change: _Change, undone: Undone, before: Seen, after: Seen) 
         assert after == before
 
 
+_BESIDE: list[Edit | Undo | Meet] = [
+    Edit(0, {"title": "Ana"}),
+    Meet(),
+    Edit(0, {"title": "Bea"}),
+    Edit(1, {"title": "Carl"}),
+    Meet(),
+    Edit(1, {"title": "Ana"}),
+    Undo(1, 0),
+    Meet(),
+    Undo(1, 3),
+]
+"""An undo of what another device wrote beside a value that an undo has put back."""
+
+
 @pytest.mark.slow
+@example(_BESIDE)
 @settings(max_examples=30, deadline=None)
 @given(st.lists(_steps, max_size=14))
 def test_an_undo_alters_only_what_nobody_wrote_since_and_devices_agree(
