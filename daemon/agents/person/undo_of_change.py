@@ -13,7 +13,7 @@ from daemon.agents.deciding.verdict_requests import VerdictRequest, apply_verdic
 from daemon.agents.person.shown_verdicts import is_ask
 from daemon.journal.references.change_names import find_changes, span_name, span_names
 from daemon.journal.references.names import shown_name
-from daemon.journal.undo.undo import TAKEN_BACK_BY, VerdictOn, undo_change, verdicts_of_change
+from daemon.journal.undo.undo import TAKEN_BACK_BY, VerdictOn, parts_of_change, undo_commits
 from daemon.journal.undo.undo_answer import SHOWN_MAX, LeftChange, Undone
 from daemon.journal.views.lookup import NameLookup
 from daemon.refusal import RefusalCode, Refused
@@ -41,10 +41,7 @@ class VerdictRules(Struct, frozen=True):
 
 def undo_any(tx: Transaction, name: str, rules: VerdictRules) -> UndoResult:
     """Undo a change: an edit by writing back what it replaced, a verdict by another one. Raises Refused."""
-    verdicts = verdicts_of_change(tx, name)
-    if not verdicts:
-        undone = undo_change(tx, name)
-        return UndoResult(**{field: getattr(undone, field) for field in undone.__struct_fields__})
+    edits, verdicts = parts_of_change(tx, name)
     for on in verdicts:
         if on.verdict not in TAKEN_BACK_BY:
             raise Refused(
@@ -52,6 +49,7 @@ def undo_any(tx: Transaction, name: str, rules: VerdictRules) -> UndoResult:
                 sentence("verdict-was-taken-back", "this change took a verdict back"),
                 sentence("decide-again", "decide again: `placet confirm ITEM` or `placet reject ITEM`"),
             )
+    undone = undo_commits(tx, name, edits) if edits or not verdicts else None
     results, left = list[DecisionResult](), list[LeftChange]()
     for on in verdicts:
         later = _later_decision(tx, on)
@@ -59,6 +57,11 @@ def undo_any(tx: Transaction, name: str, rules: VerdictRules) -> UndoResult:
             results.append(_take_back(tx, on, rules))
         else:
             left.append(_left_verdict(tx, on, later))
+    if undone is not None:
+        fields = {field: getattr(undone, field) for field in undone.__struct_fields__}
+        fields["left"] = [*undone.left, *left][:SHOWN_MAX]
+        fields["left_count"] = undone.left_count + len(left)
+        return UndoResult(**fields, verdicts=tuple(results))
     return UndoResult(
         change=span_names(find_changes(tx, name)),
         undo=None if tx.written is None else span_name(tx.written),

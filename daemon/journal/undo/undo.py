@@ -89,6 +89,13 @@ class VerdictOn(NamedTuple):
     verdict: str
 
 
+class ChangeParts(NamedTuple):
+    """The positions of the commits of a change that are no verdicts, the newest first, and its verdicts."""
+
+    edits: list[int]
+    verdicts: list[VerdictOn]
+
+
 # -- which change is meant ----------------------------------------------------------------------------
 
 
@@ -164,11 +171,12 @@ def _makes_names(commit: Commit, after: CommitSpan, ms: int) -> bool:
 
 
 def verdicts_in(commit: Commit) -> list[VerdictOn]:
-    """Return the verdicts of a person that a commit holds."""
+    """Return the verdicts of a person that a commit holds; those that an import brought are none."""
     verdicts = []
     for operation in commit.operations:
         item, verdict = operation.fields.get("item_id"), operation.fields.get("verdict")
-        if operation.kind == "decision" and isinstance(item, bytes) and isinstance(verdict, str):
+        is_own = operation.kind == "decision" and operation.origin is None
+        if is_own and isinstance(item, bytes) and isinstance(verdict, str):
             verdicts.append(VerdictOn(operation.entity, EntityId(item), verdict))
     return verdicts if commit.author.by is AuthorKind.USER else []
 
@@ -179,10 +187,22 @@ def decides(snapshot: Snapshot, on: VerdictOn) -> bool:
     return [opinion.decision for opinion in deciding] == [on.decision]
 
 
-def verdicts_of_change(snapshot: Snapshot, name: str) -> list[VerdictOn]:
-    """Return the verdicts that a change is, in its order; none if it is an edit. Raises Refused."""
-    received = [snapshot.log.commit_at(seq) for seq in _positions(snapshot, name)[:SEARCHED_MAX]]
-    return [verdict for commit in reversed(received) for verdict in verdicts_in(commit.commit)]
+def parts_of_change(snapshot: Snapshot, name: str) -> ChangeParts:
+    """Return what a change is, or several. Raises Refused if one of several can be no part of an undo."""
+    edits, verdicts = list[int](), list[VerdictOn]()
+    for seq in _positions(snapshot, name):
+        commit = snapshot.log.commit_at(seq).commit
+        on = verdicts_in(commit)
+        verdicts[:0] = on
+        if not on:
+            edits.append(seq)
+    spans = find_changes(snapshot, name)
+    for span in spans if len(spans) > 1 else ():
+        commits = [snapshot.log.commit_at(seq).commit for seq in positions_of(snapshot, span)]
+        refusals = [None if verdicts_in(commit) else refusal_of(commit) for commit in commits]
+        if refusals and refusals[0] is not None and None not in refusals:
+            raise refusals[0]
+    return ChangeParts(edits, verdicts)
 
 
 def _positions(snapshot: Snapshot, name: str) -> list[int]:
@@ -217,8 +237,12 @@ def undo_change(tx: Transaction, name: str) -> Undone:
 
     Raises Refused for what is no person's edit.
     """
+    return undo_commits(tx, name, _positions(tx, name))
+
+
+def undo_commits(tx: Transaction, name: str, positions: list[int]) -> Undone:
+    """Undo only those commits of a change that are at these positions, the newest first."""
     work = _Undoing(tx)
-    positions = _positions(tx, name)
     for seq in positions:
         work.expect_commit(seq)
     for seq in positions:
@@ -248,6 +272,9 @@ class _Undoing:
         refusal = refusal_of(received.commit)
         if refusal is not None:
             self._refusal = self._refusal or refusal
+            if all(operation.origin is not None for operation in received.commit.operations):
+                # What an import brought of proposals and of what was confirmed stands in no one's way.
+                self._planner.note_undone(seq)
             return
         mark = mark_of(self._tx, received.head)
         if mark is not None:

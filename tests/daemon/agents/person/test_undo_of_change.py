@@ -9,6 +9,7 @@ from daemon.journal.undo.undo import last_change
 from daemon.refusal import RefusalCode, Refused
 from store.fold.verdicts import DecisionStatus
 from syncproto.ids import EntityId
+from tests.daemon.formats.jsonl.files import exported, imported
 from tests.support.fleet import Fleet, Home
 
 RULES = VerdictRules("cli", 20)
@@ -86,3 +87,32 @@ def test_a_rejection_before_a_later_confirmation_is_left_and_is_not_the_last_cha
     assert status(a, item) is DecisionStatus.CONFIRMED
     assert undo_last(a).left_count == 0
     assert status(a, item) is DecisionStatus.REJECTED
+
+
+def test_an_edit_and_a_confirmation_are_undone_together_or_neither(a: Home, task: EntityId) -> None:
+    title = a.value(task, "title")
+    a.set(task, title="Another title")
+    edit = a.read(last_change)
+    item = a.estimate(task, 30)
+    proposal = a.read(lambda snapshot: commit_name(snapshot.log.head_at(snapshot.feed_end())))
+    a.write(lambda tx: decisions.confirm(tx, item, via="cli"))
+    confirmation = a.read(last_change)
+    with pytest.raises(Refused) as refused:
+        a.write(lambda tx: undo_any(tx, f"{edit}, {confirmation}, {proposal}", RULES))
+    assert refused.value.code is RefusalCode.FORBIDDEN
+    assert (a.value(task, "title"), status(a, item)) == ("Another title", DecisionStatus.CONFIRMED)
+    undone = a.write(lambda tx: undo_any(tx, f"{edit}, {confirmation}", RULES))
+    assert ([row.field for row in undone.written], len(undone.verdicts)) == (["title"], 1)
+    assert (a.value(task, "title"), status(a, item)) == (title, DecisionStatus.REJECTED)
+
+
+def test_an_import_with_decisions_is_undone_as_an_edit(fleet: Fleet, a: Home, task: EntityId) -> None:
+    item = a.estimate(task, 30)
+    a.write(lambda tx: decisions.confirm(tx, item, via="cli"))
+    target = fleet.home("target")
+    imported(target, exported(a))
+    names = target.read(lambda snapshot: [snapshot.log.head_at(seq) for seq in (1, snapshot.feed_end())])
+    name = f"{names[0].counter}..{commit_name(names[1])}"
+    undone = target.write(lambda tx: undo_any(tx, name, RULES))
+    assert (undone.verdicts, undone.left) == ((), [])
+    assert target.read(lambda snapshot: [task for task in snapshot.entities("task") if task.visible]) == []
