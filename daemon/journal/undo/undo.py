@@ -18,7 +18,8 @@ What holds, whatever happens:
 * What a change made goes out of sight, as a whole, unless a person has written in it or to it since. If
   another device does that meanwhile, it stays in sight: the deletion has not seen that (PROTOCOL.md,
   deletions).
-* Two devices that undo one change while apart write the same values and the same mark, and converge.
+* Two devices that undo one change while apart write the same values and the same mark, and converge. Only the
+  end of a timer that ran is each device's own clock.
 * The process may die at any moment: the transaction is in the log as a whole, or not at all. Asked again, it
   is told as already undone.
 * What a change replaced may be unknown: dropped by a compaction. Then it is left and named.
