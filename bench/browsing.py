@@ -130,6 +130,7 @@ def _propose(device: Device) -> list[str]:
 
 def _opened(chromium: Browser, device: Device) -> Page:
     tab = Tab(chromium.new_context(), sign_in_address(device))
+    tab.page.goto(tab.page.evaluate("location.origin") + "/inbox")
     return tab.page
 
 

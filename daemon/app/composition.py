@@ -82,6 +82,7 @@ from daemon.web.server import PageServer
 from daemon.web.services import PageServices
 from daemon.web.settings import download_routes, settings_routes
 from daemon.web.tasks import list_routes, new_task_routes, task_routes
+from daemon.web.today import day_routes
 from daemon.web.viewer import Speech
 from daemon.words.translation import language_in_use
 from store.file.errors import StoreError
@@ -225,7 +226,6 @@ class Daemon:
 
     async def _start_page(self) -> None:
         """Serve the page. A port that cannot be had costs the page alone."""
-        language = chosen_language(self._settings.language, os.environ)
         services = PageServices(
             self._store,
             self._notifier,
@@ -234,10 +234,10 @@ class Daemon:
             self._clock.now_ms,
             self._settings.sovereignty.reason_min,
             self._settings.proposals.open_per_day,
-            Renderer(language),
+            Renderer(chosen_language(self._settings.language, os.environ)),
             Speech(self._settings.language),
+            device_states=self._peers.devices.states,
         )
-        state = listening.load_state(self._data, self._clock.randomness)
         typed = HumanInput(self._clock.now_ms, local_zone(), language_in_use)
         check = VerifyJob(partial(verify_apart, self._database), self._clock.now_ms)
         deeds = AgentDeeds(services, typed, self._peers.devices)
@@ -246,6 +246,7 @@ class Daemon:
             *health_routes.routes(services, self._peers.exchange_days, self._checks().list_findings, check),
             *verify_routes.routes(services, check),
             *pairing_routes.routes(services, self._peers),
+            *day_routes.routes(services, typed),
             *list_routes.routes(services, typed),
             *new_task_routes.routes(services, typed, *self._on_new_task()),
             *task_routes.routes(services, typed, self._scheduler.outlook),
@@ -265,7 +266,7 @@ class Daemon:
             services,
             self._settings.web,
             self._data,
-            state,
+            listening.load_state(self._data, self._clock.randomness),
             self._clock.randomness,
             more_routes=routes,
             surroundings=Surroundings(self._peers.links.changed, self._peers.appearance),
@@ -318,9 +319,8 @@ class Daemon:
             log.warning("the end interrupts a write, which was not acknowledged and will be rolled back")
 
     def _human_input(self) -> HumanInput:
-        return HumanInput(
-            self._clock.now_ms, local_zone(), chosen_language(self._settings.language, os.environ)
-        )
+        language = chosen_language(self._settings.language, os.environ)
+        return HumanInput(self._clock.now_ms, local_zone(), language)
 
     def _routes(self) -> list[Route]:
         now_ms = self._clock.now_ms

@@ -10,6 +10,7 @@ from aiohttp import web
 
 from daemon.agents.asks import ask_views
 from daemon.agents.deciding import waiting_items
+from daemon.web.frame.step_line import step_line
 from daemon.web.services import PageServices
 from store.snapshot import Snapshot
 
@@ -17,14 +18,17 @@ from store.snapshot import Snapshot
 async def page_answer(
     services: PageServices, template: str, status: HTTPStatus = HTTPStatus.OK, **values: Any
 ) -> web.Response:
-    """Return a page of HTML, with the numbers of what waits, compressed if the browser takes that.
+    """Return a page of HTML, with what its frame shows of all rooms, compressed if the browser takes that.
 
     `after` is the feed position from which on the page follows changes: read before what it shows.
     """
     now_ms = services.now_ms()
     is_counted = {"waiting_count", "asks_count"} <= values.keys()
     counts = {} if is_counted else await services.store.read(lambda snapshot: _counts(snapshot, now_ms))
-    text = services.renderer.render(template, **{**counts, **values})
+    step = step_line(await services.device_states())
+    text = services.renderer.render(
+        template, **{"step_words": step.words, "step_tone": step.tone, **counts, **values}
+    )
     response = web.Response(status=status, text=text, content_type="text/html", charset="utf-8")
     response.enable_compression()
     return response

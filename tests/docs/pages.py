@@ -163,7 +163,7 @@ def main() -> int:
 
 def _pictures_of_laptop(tasks: list[str]) -> list[Picture]:
     return [
-        Picture("inbox", "/", WIDE, 1050),
+        Picture("inbox", "/inbox", WIDE, 1050),
         Picture("review", f"/reviews/{tasks[0]}", WIDE),
         Picture("board", "/board", WIDE, 460, "dark"),
         Picture("timeline", f"/tasks/{tasks[1]}/timeline", WIDE, 520),

@@ -95,14 +95,14 @@ def _profile(chromium: Browser, device: Device, **options: Any) -> Iterator[tupl
 
 
 @contextmanager
-def signed_in(chromium: Browser, device: Device, path: str = "/", **options: Any) -> Iterator[Tab]:
+def signed_in(chromium: Browser, device: Device, path: str = "/inbox", **options: Any) -> Iterator[Tab]:
     """Open a page in a browser profile of its own that is signed in."""
     with _profile(chromium, device, **options) as (context, origin):
         yield Tab(context, f"{origin}{path}")
 
 
 @contextmanager
-def unscripted(chromium: Browser, device: Device, path: str = "/") -> Iterator[BrowserPage]:
+def unscripted(chromium: Browser, device: Device, path: str = "/inbox") -> Iterator[BrowserPage]:
     """Open a page in a browser profile of its own that is signed in and runs no scripts."""
     with _profile(chromium, device, java_script_enabled=False) as (context, origin):
         page = context.new_page()

@@ -8,18 +8,22 @@ const LEAVE_MS = 260;
 const TOLD_MAX = 8;
 const KEPT_MAX = 40;
 
+const element = (id) => document.getElementById(id);
+
 /** Parses an answer of this page's own server; nothing in it runs. */
 export function parse(text) {
   return new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, "text/html");
 }
 
 export function announce(words) {
-  document.getElementById("live").textContent = words;
+  element("live").textContent = words;
 }
 
 export function items() {
-  return [...document.querySelectorAll(".item[data-item]:not(.leaves)")];
+  return [...document.querySelectorAll(".item[data-item]:not(.leaves)")].filter((item) => item.checkVisibility());
 }
+
+export const rows = () => [...document.querySelectorAll(".task:not(.leaves)")];
 
 /** Returns the item that a button decides on: around it, or on the card of an ask. */
 export const itemOf = (button) => button.closest(".item") ?? button.closest(".ask")?.querySelector(".item");
@@ -46,6 +50,8 @@ const hasTyped = () => [...document.forms].some(isTyped);
 
 /** Makes `now` like `next`. Elements with an id stay the same elements, and with them focus and scrolling. */
 function morph(now, next) {
+  // What is read of a line as it is typed.
+  if (now.matches(".read")) return;
   if (now.matches("form[data-sends]")) {
     if (isTyped(now)) return;
     // From here on its fields show what the attributes say.
@@ -79,7 +85,7 @@ function morph(now, next) {
 
 function leave(node) {
   if (node.classList?.contains("leaves") || [...(node.querySelectorAll?.("form") ?? [])].some(isTyped)) return;
-  if (calm.matches || !node.matches?.(".item, .card")) {
+  if (calm.matches || !node.matches?.(".item, .card, .task")) {
     node.remove();
     return;
   }
@@ -94,36 +100,44 @@ const bar = (page) => page.querySelector("header.bar nav");
 export function show(fresh, { withOutcome }) {
   const gone = fresh.getElementById("gone");
   if (gone && hasTyped()) tellGone(gone);
-  else morph(document.getElementById("main"), fresh.getElementById("main"));
-  document.getElementById("over").hidden = true;
+  else morph(element("main"), fresh.getElementById("main"));
+  element("over").hidden = true;
   morph(bar(document), bar(fresh));
-  if (withOutcome) morph(document.getElementById("toast"), fresh.getElementById("toast"));
+  if (withOutcome) morph(element("toast"), fresh.getElementById("toast"));
   document.title = fresh.title;
   bringParts();
 }
 
 /** Says above what was typed that its task is gone, and leaves the rest to be copied. */
 function tellGone(gone) {
-  const shown = document.getElementById("gone");
+  const shown = element("gone");
   if (shown) return morph(shown, gone);
-  document.getElementById("main").prepend(document.importNode(gone, true));
+  element("main").prepend(document.importNode(gone, true));
   announce(gone.textContent.trim());
 }
 
 /** Shows that the session is over: the page of the sign-in, unless something typed would be lost with that. */
 export function signedOut() {
   if (!hasTyped()) return location.reload();
-  const over = document.getElementById("over");
+  const over = element("over");
   if (over.hidden) announce(over.textContent);
   over.hidden = false;
 }
 
-/** Loads what a passkey, an import or long work needs, on the pages that have a part for it. */
+const PARTS = {
+  passkey: "form[data-signs], form[data-makes]",
+  import: "form[data-drop]",
+  job: "[data-job]",
+  tasks: "form[data-sends], main form[data-quick]",
+  review: ".card, .empty, .task",
+};
+
+/** Loads what a page has a part for. */
 function bringParts() {
-  if (document.querySelector("form[data-signs], form[data-makes]")) import("./passkey.js");
-  if (document.querySelector("form[data-drop]")) import("./import.js");
-  if (document.querySelector("[data-job]")) import("./job.js").then(({ follow }) => follow());
-  if (document.querySelector("form[data-sends]")) import("./typed.js");
+  for (const [name, part] of Object.entries(PARTS)) {
+    if (document.querySelector(part)) import(`./${name}.js`).then(({ follow }) => follow?.());
+  }
+  for (const part of document.querySelectorAll(".dots[hidden]")) part.hidden = false;
 }
 
 // -- verdicts, without a reload -----------------------------------------------------------------------
@@ -160,7 +174,7 @@ export function send(form, button, more = {}) {
     told.clear();
     show(fresh, { withOutcome: true });
     setAway(false);
-    announce(document.getElementById("outcome")?.innerText ?? "");
+    announce(element("outcome")?.innerText ?? "");
     focusNear(index < 0 ? 0 : index);
   }).finally(() => sending.delete(sent));
 }
@@ -168,13 +182,13 @@ export function send(form, button, more = {}) {
 /** Shows an answer that is no page: the daemon is there, and says in a line why it did nothing. */
 export function tellRefusal(text) {
   setAway(false);
-  document.getElementById("toast").textContent = text.trim();
+  element("toast").textContent = text.trim();
   announce(text.trim());
 }
 
 function focusNear(index) {
   const left = items();
-  (left[Math.min(index, left.length - 1)] ?? document.getElementById("main")).focus();
+  (left[Math.min(index, left.length - 1)] ?? element("main")).focus();
 }
 
 document.addEventListener("submit", (event) => {
@@ -186,7 +200,7 @@ document.addEventListener("submit", (event) => {
 
 for (const button of document.querySelectorAll("[data-opens]")) {
   button.hidden = false;
-  button.addEventListener("click", () => document.getElementById(button.dataset.opens).showModal());
+  button.addEventListener("click", () => element(button.dataset.opens).showModal());
 }
 
 // -- what changes elsewhere ---------------------------------------------------------------------------
@@ -236,23 +250,20 @@ async function keep(item) {
     row.append(kept);
   }
   const card = item.closest(".card");
-  told.set(item.id, { row, card: card.id, title: card.querySelector("h2").textContent, before: card.nextElementSibling?.id, next: item.nextElementSibling?.id });
+  const frame = card.cloneNode(false);
+  const list = document.createElement("ul");
+  list.className = "items";
+  frame.append(card.querySelector("h2").cloneNode(true), list);
+  told.set(item.id, { row, frame, before: card.nextElementSibling?.id, next: item.nextElementSibling?.id });
   while (told.size > KEPT_MAX) told.delete(told.keys().next().value);
   return words?.textContent ?? "";
 }
 
 /** Puts a line on a decision from elsewhere where the proposal was, also if nothing else of its card is left. */
-function putBack(fresh, { row, card, title, before, next }) {
-  let section = fresh.getElementById(card);
+function putBack(fresh, { row, frame, before, next }) {
+  let section = fresh.getElementById(frame.id);
   if (!section) {
-    section = fresh.createElement("section");
-    section.id = card;
-    section.className = "card";
-    const heading = fresh.createElement("h2");
-    heading.textContent = title;
-    const list = fresh.createElement("ul");
-    list.className = "items";
-    section.append(heading, list);
+    section = fresh.importNode(frame, true);
     const main = fresh.getElementById("main");
     main.insertBefore(section, (before && fresh.getElementById(before)) || main.querySelector(".empty"));
   }
@@ -262,7 +273,7 @@ function putBack(fresh, { row, card, title, before, next }) {
 }
 
 function setAway(away) {
-  document.getElementById("away").hidden = !away;
+  element("away").hidden = !away;
 }
 
 // One stream per browser: the tab that holds the lock has it, and tells the others.
@@ -271,7 +282,7 @@ const channel = new BroadcastChannel("placet-live");
 const SILENCE_MS = 40_000;
 const AGAIN_MS = 2000;
 // From what the page shows on: what changed before the stream was open is told as well.
-let last = document.getElementById("main").dataset.after ?? "";
+let last = element("main").dataset.after ?? "";
 // The first news is shown at once; more of it, however much comes, is fetched together.
 const APART_MS = 100;
 const WHOLE = "whole";
@@ -300,11 +311,11 @@ function heard(news) {
   const { type, id } = news;
   if (id) last = id;
   if (type === "away") return setAway(true);
-  const wasAway = !document.getElementById("away").hidden;
+  const wasAway = !element("away").hidden;
   setAway(false);
   if (wasAway) makeStale(WHOLE);
   else if (type !== "changed" && type !== "around") return;
-  else if (isConcerned(document.getElementById("main"), news)) makeStale(WHOLE);
+  else if (isConcerned(element("main"), news)) makeStale(WHOLE);
   else if (isConcerned(bar(document), news)) makeStale(BAR);
 }
 
@@ -343,34 +354,39 @@ else follow();
 
 // -- keys that act on every page ----------------------------------------------------------------------
 
-const PLACES_AT_ONCE = { __proto__: null, "/": "/tasks" };
-const PLACES = { __proto__: null, i: "/", p: "/permissions", t: "/tasks", a: "/agents", b: "/board", d: "/devices", h: "/decisions" };
+const PLACES = { __proto__: null, ...JSON.parse(document.querySelector("header.bar").dataset.places) };
 let goes = false;
+
+const capture = () => import("./tasks.js").then((part) => part.capture());
+
+function find() {
+  const search = element("q");
+  if (search) search.focus();
+  else location.href = "/tasks#q";
+}
+
+document.addEventListener("click", (event) => {
+  if (event.ctrlKey || event.metaKey || !event.target.closest("[data-adds]")) return;
+  event.preventDefault();
+  capture();
+});
 
 document.addEventListener("keydown", (event) => {
   const { ctrlKey, metaKey, altKey, key, target, repeat } = event;
-  if (ctrlKey || metaKey || altKey || repeat || localStorage.getItem("keys") === "off") return;
-  if (target.closest("input, textarea, select, [contenteditable], dialog")) return;
-  if (key === "Shift") return;
-  const isSecond = goes;
+  const isWithControl = ctrlKey || metaKey;
+  const finds = isWithControl && key === "k";
+  if (altKey || repeat || key === "Shift") return;
+  if (!finds && (isWithControl || localStorage.getItem("keys") === "off" || target.closest("input, textarea, select, [contenteditable], dialog"))) return;
+  const isSecond = goes && !finds;
   goes = key === "g" && !isSecond;
-  if (key === "c" && !isSecond) {
-    event.preventDefault();
-    import("./capture.js").then(({ capture }) => capture());
-  }
-  const place = isSecond ? PLACES[key] : PLACES_AT_ONCE[key];
   // The second key goes somewhere, or nowhere: it decides nothing.
   if (isSecond) event.stopImmediatePropagation();
-  if (!place) return;
+  const go = () => (location.href = PLACES[key]);
+  const act = isSecond ? PLACES[key] && go : finds || key === "/" ? find : key === "c" && capture;
+  if (!act) return;
   event.preventDefault();
-  const search = document.getElementById("q");
-  if (key === "/" && search) search.focus();
-  else location.href = place;
+  act();
 });
 
-// On a phone the row of pages scrolls: where one is comes into sight.
-const here = document.querySelector("nav [aria-current]");
-if (here) here.parentElement.scrollLeft = here.offsetLeft - (here.parentElement.clientWidth - here.clientWidth) / 2;
-
-if (document.querySelector(".card, .empty")) import("./review.js");
+if (location.hash === "#q") element("q")?.focus();
 bringParts();

@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from daemon.language import DEFAULT_LANGUAGE
+from daemon.web.frame import entries
 from daemon.words.terminal_text import escape as visible
 from daemon.words.translation import _, language_in_use, ngettext, pgettext, use_language
 
@@ -48,11 +49,21 @@ class Renderer:
             "ngettext": ngettext,
             "pgettext": pgettext,
             "static": self.static_root,
+            # A page that is filled without its frame has no devices around it.
+            "step_words": "",
+            "step_tone": "",
+            "places": {entry.key: entry.path for entry in entries.PLACES},
         }
 
     def render(self, template: str, **values: Any) -> str:
         """Fill a template, named by its room and file."""
-        around = {"language": language_in_use(), "colours": COLOURS.get(), "deed": DEED.get()}
+        around = {
+            "language": language_in_use(),
+            "colours": COLOURS.get(),
+            "deed": DEED.get(),
+            "bar_entries": entries.shown_entries(entries.BAR),
+            "settings_entries": entries.shown_entries(entries.BEHIND_SETTINGS),
+        }
         return self._environment.get_template(template).render(around | values)
 
 

@@ -4,19 +4,18 @@ Never changes anything on a GET; a form is sent to the address of the page that 
 """
 
 from http import HTTPStatus
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 import msgspec
 from aiohttp import web
 
-from daemon.agents.asks import ask_views
-from daemon.agents.asks.ask_views import AskDetails
 from daemon.agents.person import inbox
-from daemon.web.card.ask_rows import AskRow, ask_row
-from daemon.web.card.item_rows import KINDS, Card, card_of, kind_of
+from daemon.web.card.item_rows import KINDS, kind_of
 from daemon.web.card.verdict_form import Outcome, decide_form
 from daemon.web.first_run.step_values import step_values
 from daemon.web.forms import read_form
+from daemon.web.inbox.waiting_rows import Waiting, read_waiting, rows_with_evidence
+from daemon.web.page_answer import page_answer
 from daemon.web.services import PageServices
 from daemon.words import terms
 from daemon.words.dates import relative_time
@@ -25,6 +24,7 @@ from daemon.words.translation import _
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId, id_from_text
 
+PATH: Final = "/inbox"
 CARDS_SHOWN_MAX = 50
 ASKS_KIND: Final = "asks"
 _ID_PATTERN = "{item:[0-9a-f]{32}}"
@@ -34,8 +34,8 @@ def routes(services: PageServices) -> list[web.RouteDef]:
     """Return the routes of this room."""
     room = _Inbox(services)
     return [
-        web.get("/", room.show),
-        web.post("/", room.decide),
+        web.get(PATH, room.show),
+        web.post(PATH, room.decide),
         web.get(f"/items/{_ID_PATTERN}", room.show_decided),
     ]
 
@@ -63,7 +63,7 @@ class _Inbox:
         # Read before the cards: what comes in between is shown, and announced once more.
         now_ms, after = self._services.now_ms(), self._services.store.feed_end
         per_day = self._services.open_per_day
-        waiting = await self._services.store.read(lambda snapshot: _read(snapshot, now_ms, per_day))
+        waiting, empty = await self._services.store.read(lambda snapshot: _read(snapshot, now_ms, per_day))
         status = HTTPStatus.CONFLICT if outcome is not None and outcome.refusals else HTTPStatus.OK
         values = _values(
             waiting,
@@ -72,33 +72,22 @@ class _Inbox:
             request.query.get("kind", ""),
             whole=bool(request.query.get("all")),
         )
-        entries = await self._with_evidence(
-            inbox.in_order_of_urgency(values.pop("cards"), values.pop("asks"), now_ms)[:CARDS_SHOWN_MAX]
+        first = inbox.in_order_of_urgency(values.pop("cards"), values.pop("asks"), now_ms)[:CARDS_SHOWN_MAX]
+        entries = await self._services.store.read(
+            lambda snapshot: rows_with_evidence(snapshot, first, now_ms / 1000)
         )
-        text = self._services.renderer.render(
+        return await page_answer(
+            self._services,
             "inbox/inbox.html",
+            status,
             room="inbox",
             outcome=outcome,
-            waiting_count=sum(card.count for card in waiting.cards),
-            asks_count=len(waiting.asks),
             after=after,
-            **waiting.empty,
-            entries=[_row_of(entry, waiting.own_device, now_ms / 1000) for entry in entries],
+            entries=entries,
+            **waiting.counts(),
+            **empty,
             **values,
         )
-        response = web.Response(status=status, text=text, content_type="text/html", charset="utf-8")
-        response.enable_compression()
-        return response
-
-    async def _with_evidence(
-        self, entries: list[inbox.InboxCard | AskDetails]
-    ) -> list[inbox.InboxCard | AskDetails]:
-        """Return what is shown with what the notes say of it; nobody sees it of the rest."""
-        cards = [entry for entry in entries if isinstance(entry, inbox.InboxCard)]
-        read_cards = iter(
-            await self._services.store.read(lambda snapshot: inbox.with_evidence(snapshot, cards))
-        )
-        return [next(read_cards) if isinstance(entry, inbox.InboxCard) else entry for entry in entries]
 
 
 def _decided_words(snapshot: Snapshot, name: EntityId, now_ms: int) -> str:
@@ -122,35 +111,17 @@ def _decided_words(snapshot: Snapshot, name: EntityId, now_ms: int) -> str:
     )
 
 
-class _Waiting(NamedTuple):
-    """All that waits, and what an inbox shows in which nothing does."""
-
-    cards: list[inbox.InboxCard]
-    asks: list[AskDetails]
-    own_device: str
-    empty: dict[str, Any]
-
-
-def _read(snapshot: Snapshot, now_ms: int, open_per_day: int) -> _Waiting:
-    cards = inbox.list_cards(snapshot, now_ms, open_per_day=open_per_day)
-    asks = ask_views.list_asks(snapshot, now_ms, waiting=True)
-    empty: dict[str, Any] = {}
-    if not cards and not asks:
-        last_run_at = inbox.last_run_at(snapshot)
-        empty = {
-            "last_run": relative_time(last_run_at, now_ms / 1000) if last_run_at else "",
-            **step_values(snapshot),
-        }
-    return _Waiting(cards, asks, snapshot.device.hex(), empty)
+def _read(snapshot: Snapshot, now_ms: int, open_per_day: int) -> tuple[Waiting, dict[str, Any]]:
+    """Read all that waits, and what an inbox shows in which nothing does."""
+    waiting = read_waiting(snapshot, now_ms, open_per_day)
+    if waiting.cards or waiting.asks:
+        return waiting, {}
+    last_run_at = inbox.last_run_at(snapshot)
+    last_run = relative_time(last_run_at, now_ms / 1000) if last_run_at else ""
+    return waiting, {"last_run": last_run, **step_values(snapshot)}
 
 
-def _row_of(entry: inbox.InboxCard | AskDetails, own_device: str, now_s: float) -> Card | AskRow:
-    if isinstance(entry, AskDetails):
-        return ask_row(entry, own_device, now_s)
-    return card_of(entry, now_s)
-
-
-def _values(waiting: _Waiting, agent: str, label: str, kind: str, *, whole: bool) -> dict[str, Any]:
+def _values(waiting: Waiting, agent: str, label: str, kind: str, *, whole: bool) -> dict[str, Any]:
     """Return the cards and asks that the filters leave, and what the filters offer.
 
     Whoever chooses an agent sees all that it proposes, as does whoever asks for the `whole`.

@@ -1,6 +1,6 @@
-"""The route of the list of tasks: filters, an order, a search, a page at a time.
+"""The routes of the list of tasks: filters, an order, a search, a page at a time, and what is done to rows.
 
-Never changes anything: a list is read alone.
+Never changes anything on a GET; a form is sent to the address of the list that shows it.
 """
 
 from http import HTTPStatus
@@ -20,15 +20,18 @@ from daemon.journal.references.task_filters import WITHOUT_ANY, ResolvedFilter, 
 from daemon.journal.views.sorted_tasks import TaskOrder, TaskState, count_later, sorted_states
 from daemon.journal.views.task_lines import task_lines_of
 from daemon.refusal import Refused
+from daemon.web.forms import read_form
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words
 from daemon.web.services import PageServices
-from daemon.web.tasks.list_rows import TaskRow, row_of_line
+from daemon.web.tasks.list_rows import TaskRow, rows_of_lines
+from daemon.web.tasks.row_deeds import do_to_rows
+from daemon.web.tasks.row_menu import label_names, menu_choices
 from daemon.words import terms
 from daemon.words.day_groups import begin_later_words
 from daemon.words.translation import _
 from store.snapshot import Snapshot
-from syncproto.ids import id_from_text, id_to_text
+from syncproto.ids import id_to_text
 
 PATH: Final = "/tasks"
 SHOWN_MAX: Final = 100
@@ -40,8 +43,9 @@ _NUMBER_DIGITS_MAX: Final = 6
 
 
 def routes(services: PageServices, human_input: HumanInput) -> list[web.RouteDef]:
-    """Return the route of the list. `human_input` knows the day that it is here."""
-    return [web.get(PATH, _TaskList(services, human_input).show)]
+    """Return the routes of the list. `human_input` knows the day that it is here."""
+    room = _TaskList(services, human_input)
+    return [web.get(PATH, room.show), web.post(PATH, room.act)]
 
 
 class _ListQuery(NamedTuple):
@@ -63,6 +67,10 @@ class _ListQuery(NamedTuple):
         return f"{PATH}?{urlencode(words)}" if words else PATH
 
 
+def _query_of(request: web.Request) -> _ListQuery:
+    return _ListQuery(*(request.query.get(name, "").strip()[:_CHARS_MAX] for name in _ListQuery._fields))
+
+
 class _Listed(NamedTuple):
     """A page of the list. `more` is the `after` of the next page, "" at the end."""
 
@@ -80,8 +88,19 @@ class _TaskList:
         self._typed = human_input
 
     async def show(self, request: web.Request) -> web.Response:
+        return await self._page(request)
+
+    async def act(self, request: web.Request) -> web.Response:
+        """Do something to rows, and show the list again; what is refused is said above it."""
+        fault = await do_to_rows(self._services, self._typed, await read_form(request))
+        if not fault:
+            headers = {"Location": _query_of(request).address()}
+            return web.Response(status=HTTPStatus.SEE_OTHER, headers=headers)
+        return await self._page(request, fault)
+
+    async def _page(self, request: web.Request, refused_words: str = "") -> web.Response:
         """Show a page of tasks; what is refused is said above an empty one."""
-        query = _ListQuery(*(request.query.get(name, "").strip()[:_CHARS_MAX] for name in _ListQuery._fields))
+        query = _query_of(request)
         after, now_ms = self._services.store.feed_end, self._services.now_ms()
         fault = ""
         try:
@@ -93,9 +112,12 @@ class _TaskList:
         return await page_answer(
             self._services,
             "tasks/tasks.html",
-            HTTPStatus.OK,
+            HTTPStatus.CONFLICT if refused_words else HTTPStatus.OK,
             room="tasks",
             after=after,
+            here=query.address(),
+            menu=menu_choices(self._typed.today(), listed.labels),
+            refused_words=refused_words,
             fault=fault,
             rows=listed.rows,
             query=query,
@@ -123,13 +145,12 @@ def _read(snapshot: Snapshot, query: _ListQuery, now_ms: int, typed: HumanInput)
     waiting = list_waiting_items(snapshot, now_ms)
     by_task, agents = waiting_by_task(waiting), agents_of_tasks(snapshot, [task for task, _state in states])
     return _Listed(
-        [
-            row_of_line(line, agents.get(id_from_text(line.id)), by_task.get(line.id, 0), now_ms / 1000)
-            for line in task_lines_of(snapshot, states, removed=False)
-        ],
+        rows_of_lines(
+            snapshot, task_lines_of(snapshot, states, removed=False), by_task, now_ms / 1000, agents
+        ),
         more,
-        _names(snapshot, "label"),
-        _names(snapshot, "category"),
+        label_names(snapshot),
+        sorted({shown_name(entity) for entity in snapshot.entities("category")}, key=str.casefold),
         _later_count(snapshot, query, wanted, begun_by),
         {"waiting_count": waiting_count(waiting), "asks_count": ask_views.count_open_asks(snapshot, now_ms)},
     )
@@ -181,10 +202,6 @@ def _order(query: _ListQuery) -> TaskOrder:
 def _number(text: str) -> int:
     is_number = text.isascii() and text.isdigit() and len(text) <= _NUMBER_DIGITS_MAX
     return int(text) if is_number else 0
-
-
-def _names(snapshot: Snapshot, kind: str) -> list[str]:
-    return sorted({shown_name(entity) for entity in snapshot.entities(kind)}, key=str.casefold)
 
 
 def _selects(query: _ListQuery, listed: _Listed) -> list[tuple[str, str, list[tuple[str, str]]]]:

@@ -12,6 +12,7 @@ from aiohttp import web
 from multidict import MultiDictProxy
 
 from daemon.journal import entries, tasks
+from daemon.journal.captured_line import LINE_CHARS_MAX
 from daemon.journal.entries import NewEntry
 from daemon.journal.fields import validation
 from daemon.journal.fields.validation import PRIORITY_DEFAULT
@@ -25,12 +26,13 @@ from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, shortfall_words
 from daemon.web.services import PageServices
 from daemon.web.tasks.sent_forms import FormFields, checks_of, faults_of, typed_fields
-from daemon.words.dates import duration_words
+from daemon.words.dates import due_words, duration_words
 from daemon.words.translation import _
 from store.transaction import Transaction
 from syncproto.ids import EntityId, id_from_text
 
 PATH: Final = "/tasks/new"
+READ_PATH: Final = "/tasks/read"
 _ASKED: Final = tuple(field.name for field in form_fields(is_new=True))
 FIELDS: Final = (*_ASKED, "note")
 
@@ -42,7 +44,7 @@ def routes(
 ) -> list[web.RouteDef]:
     """Return the routes of a new task. `human_input` reads the days and lengths that people type."""
     room = _NewTask(services, human_input, on_new_task)
-    return [web.get(PATH, room.show_form), web.post(PATH, room.make)]
+    return [web.get(PATH, room.show_form), web.get(READ_PATH, room.read), web.post(PATH, room.make)]
 
 
 class _NewTask:
@@ -56,6 +58,18 @@ class _NewTask:
     async def show_form(self, request: web.Request) -> web.Response:
         del request
         return await self._form(FormFields({}))
+
+    async def read(self, request: web.Request) -> web.Response:
+        """Say what is read of a line, as it is typed."""
+        typed, keep = request.query.get("line", "")[:LINE_CHARS_MAX], request.query.getall("keep", [])
+        line = await self._services.store.read(
+            lambda snapshot: self._typed.captured_line(snapshot, typed, keep=keep)
+        )
+        due = due_words(line.due, self._services.now_ms() / 1000)[0] if line.due else ""
+        shown = {"due": due, "estimate_minutes": duration_words(line.estimate_minutes or 0)}
+        chips = [(reading.words, shown.get(reading.field, reading.words)) for reading in line.readings]
+        text = self._services.renderer.render("tasks/read.html", chips=chips)
+        return web.Response(text=text, content_type="text/html", charset="utf-8")
 
     async def make(self, request: web.Request) -> web.Response:
         """Make a task of what was typed, and show it; of one line, say what was read. Or take one back."""

@@ -14,6 +14,7 @@ from daemon.agents.running.timetable import Outlook
 from daemon.journal import tasks as task_use_cases
 from daemon.journal.human_input import HumanInput
 from daemon.web.tasks import list_routes, new_task_routes, task_routes
+from daemon.web.today import day_routes
 from store.sentence import sentence
 from store.transaction import EntityWrite, Transaction
 from syncproto.ids import EntityId, id_to_text
@@ -31,6 +32,7 @@ class TaskPage(Page):
     def more_routes(self) -> list[web.RouteDef]:
         human_input = HumanInput(self.now_ms, UTC, "en")
         return [
+            *day_routes.routes(self.services, human_input),
             *list_routes.routes(self.services, human_input),
             *new_task_routes.routes(self.services, human_input, lambda _tx, task: self.made.append(task)),
             *task_routes.routes(self.services, human_input, lambda _agent: self.outlook),

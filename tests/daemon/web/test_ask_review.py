@@ -51,7 +51,7 @@ async def page(tmp_path: Path) -> AsyncIterator[DetailsPage]:
 async def opened(page: Page, **more: Any) -> tuple[str, str]:
     """Ask, and return the path of the details that the card links to, and what is shown there."""
     await ask(page, **{"args": MAIL, **more})
-    (path,) = re.findall(r'href="(/reviews/[0-9a-f]{32})#i-', (await page.ask("/")).text)
+    (path,) = re.findall(r'href="(/reviews/[0-9a-f]{32})#i-', (await page.ask("/inbox")).text)
     answer = await page.ask(path)
     assert answer.status == 200
     return path, answer.text
@@ -146,7 +146,7 @@ async def test_a_rule_can_be_begun_from_an_ask(page: DetailsPage) -> None:
 
 async def test_what_was_typed_is_kept_if_the_ask_was_decided_meanwhile(page: DetailsPage) -> None:
     path, text = await opened(page)
-    await page.ask("/", {"decide": button(text, "rejected")})
+    await page.ask("/inbox", {"decide": button(text, "rejected")})
     form = {
         "edit": "yes",
         "decide": button(text, "rejected"),

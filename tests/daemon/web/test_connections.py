@@ -13,7 +13,7 @@ from tests.support.patience import LIMIT_S
 
 PLACES = 4
 PATIENT = ConnectionLimits(places=PLACES, idle_s=LIMIT_S, body_s=LIMIT_S, write_s=LIMIT_S)
-BEGINNING = b"GET / HTTP/1.1\r\nHost: "
+BEGINNING = b"GET /inbox HTTP/1.1\r\nHost: "
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -39,7 +39,7 @@ def request(page: Page, **headers: str) -> bytes:
     lines = [f"Host: {page.host}", f"Cookie: placet={page.token}", "Sec-Fetch-Site: same-origin"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
     method = "POST" if "Content_Length" in headers else "GET"
-    return "\r\n".join([f"{method} / HTTP/1.1", *lines, "", ""]).encode()
+    return "\r\n".join([f"{method} /inbox HTTP/1.1", *lines, "", ""]).encode()
 
 
 async def answer_on(streams: Streams, sent: bytes) -> bytes:

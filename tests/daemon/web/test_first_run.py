@@ -48,7 +48,7 @@ async def page(tmp_path: Path) -> AsyncIterator[FirstRunPage]:
     page.store.close()
 
 
-@pytest.mark.parametrize("path", ["/", "/start"])
+@pytest.mark.parametrize("path", ["/inbox", "/start"])
 async def test_the_steps_are_marked_as_they_are_done(page: FirstRunPage, path: str):
     text = (await page.ask(path)).text
     assert "It needs a task first." in text
@@ -62,7 +62,7 @@ async def test_the_steps_are_marked_as_they_are_done(page: FirstRunPage, path: s
     text = (await page.ask("/start")).text
     assert text.count('"mark green"') == 2
     assert "Show me an example" not in text
-    assert "Next: pair a second device" in (await page.ask("/")).text
+    assert "Next: pair a second device" in (await page.ask("/inbox")).text
 
 
 async def test_a_second_device_ends_the_steps(page: FirstRunPage):
@@ -72,7 +72,7 @@ async def test_a_second_device_ends_the_steps(page: FirstRunPage):
     assert (await page.store.read(first_steps)).has_other_devices
     task = await page.add("A task")
     await page.store.write(lambda tx: lifecycle.create_agent(tx, task, "rules"))
-    assert "/start" not in (await page.ask("/")).text
+    assert "/start" not in (await page.ask("/inbox")).text
     assert "3 of 3 done" in (await page.ask("/start")).text
 
 
@@ -103,7 +103,7 @@ async def test_many_tasks_are_not_all_offered(page: FirstRunPage):
             [EntityWrite(tx.new_id(), "task", {"title": f"Task {n}"}) for n in range(OFFERED_MAX + 5)]
         )
     )
-    assert (await page.ask("/")).text.count("<option") == OFFERED_MAX
+    assert (await page.ask("/inbox")).text.count("<option") == OFFERED_MAX
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

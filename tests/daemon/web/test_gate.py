@@ -22,7 +22,7 @@ FOREIGN_HOSTS = [
     "other.localhost:{port}",
     "{host}.evil.example",
 ]
-PATHS = ["/", "/in", "/live", "/items/" + "0" * 32, "/nothing", "/healthz"]
+PATHS = ["/inbox", "/in", "/live", "/items/" + "0" * 32, "/nothing", "/healthz"]
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -34,7 +34,7 @@ async def test_a_host_that_is_not_the_pages_own_is_refused(page: Page, host: str
 
 
 async def test_a_host_of_the_settings_is_served(page: Page):
-    assert (await page.ask("/", headers={"Host": PROXIED})).status == 200
+    assert (await page.ask("/inbox", headers={"Host": PROXIED})).status == 200
 
 
 @pytest.mark.parametrize(
@@ -52,17 +52,17 @@ async def test_a_host_of_the_settings_is_served(page: Page):
 )
 async def test_only_the_page_itself_may_write(page: Page, headers: dict[str, str | None]):
     (item,) = await page.propose(CHANGES[0])
-    button = (await page.ask("/")).forms()[f"confirmed {item}"]
+    button = (await page.ask("/inbox")).forms()[f"confirmed {item}"]
     before = await page.commits()
-    answer = await page.ask("/", {"decide": button}, headers=headers)
+    answer = await page.ask("/inbox", {"decide": button}, headers=headers)
     assert answer.status == 403
     assert await page.commits() == before
 
 
 async def test_an_old_browser_is_held_to_its_origin(page: Page):
     (item,) = await page.propose(CHANGES[0])
-    button = (await page.ask("/")).forms()[f"confirmed {item}"]
-    answer = await page.ask("/", {"decide": button}, headers={"Sec-Fetch-Site": None})
+    button = (await page.ask("/inbox")).forms()[f"confirmed {item}"]
+    answer = await page.ask("/inbox", {"decide": button}, headers={"Sec-Fetch-Site": None})
     assert answer.status == 200
     assert await page.status_of(item) == "confirmed"
 
@@ -70,15 +70,15 @@ async def test_an_old_browser_is_held_to_its_origin(page: Page):
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 async def test_reading_changes_nothing(page: Page, method: str):
     (item,) = await page.propose(*CHANGES[:1])
-    button = (await page.ask("/")).forms()[f"confirmed {item}"]
+    button = (await page.ask("/inbox")).forms()[f"confirmed {item}"]
     before = await page.commits()
-    for path in ("/", f"/?decide={button}", f"/items/{item}", "/out", "/in"):
+    for path in ("/inbox", f"/inbox?decide={button}", f"/items/{item}", "/out", "/in"):
         await page.ask(path, method=method)
     assert await page.commits() == before
     assert len(page.access.sessions()) == 1
 
 
-@pytest.mark.parametrize("path", ["/", "/live", "/items/" + "0" * 32, "/nothing"])
+@pytest.mark.parametrize("path", ["/inbox", "/live", "/items/" + "0" * 32, "/nothing"])
 @pytest.mark.parametrize("token", ["", "wrong"])
 async def test_a_browser_without_a_session_sees_nothing(unknown_page: Page, path: str, token: str):
     await unknown_page.propose(*CHANGES)
@@ -94,7 +94,7 @@ async def test_a_path_that_begins_like_an_open_one_is_not_open(unknown_page: Pag
     assert (await unknown_page.ask(path)).status == 401
 
 
-@pytest.mark.parametrize("path", ["/", "/in"])
+@pytest.mark.parametrize("path", ["/inbox", "/in"])
 @pytest.mark.parametrize(
     ("media", "body"),
     [
@@ -116,7 +116,7 @@ async def test_a_body_that_no_form_sends_is_refused_and_not_logged(
 
 
 async def test_the_cookie_lasts_from_the_last_use_on(page: Page):
-    shown = SimpleCookie((await page.ask("/")).headers["Set-Cookie"])[COOKIE]
+    shown = SimpleCookie((await page.ask("/inbox")).headers["Set-Cookie"])[COOKIE]
     assert (shown.value, shown["max-age"]) == (page.token, str(COOKIE_MAX_AGE_S))
     signed_out = SimpleCookie((await page.ask("/out", {})).headers["Set-Cookie"])[COOKIE]
     assert (signed_out.value, signed_out["max-age"]) == ("", "0")
@@ -135,14 +135,14 @@ async def test_a_bug_is_answered_without_its_words(page: Page, monkeypatch: pyte
         raise RuntimeError("private words")
 
     monkeypatch.setattr(type(page.services.renderer), "render", fail)
-    answer = await page.ask("/")
+    answer = await page.ask("/inbox")
     assert (answer.status, "private" in answer.text) == (500, False)
     assert answer.headers["Content-Security-Policy"] == HEADERS["Content-Security-Policy"]
 
 
 async def test_a_page_that_meets_a_damaged_database_answers_503_with_what_to_do(page: Page):
     await page.sign_in()
-    assert (await page.ask("/")).status == 200
+    assert (await page.ask("/inbox")).status == 200
     store: Any = page.store
     reason = damaged_database(Path("placet.db"), "page 7")
     store._store.damage = reason
@@ -153,7 +153,7 @@ async def test_a_page_that_meets_a_damaged_database_answers_503_with_what_to_do(
         raise reason
 
     store._store.read = read
-    shown = await page.ask("/")
+    shown = await page.ask("/inbox")
     for answer in (refused, well, shown):
         assert answer.status == 503
         assert "placet.db is damaged: page 7" in answer.text

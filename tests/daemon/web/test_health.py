@@ -53,9 +53,9 @@ def words_of(text: str) -> str:
     [
         (
             [WELL, PAUSED],
-            "1 thing needs you ✗ devices Exchange is paused placet sync --resume ✓ 1 check is fine",
+            "1 thing needs you devices Exchange is paused placet sync --resume 1 check is fine",
         ),
-        ([WELL, WELL], "Nothing needs you ✓ 2 checks are fine"),
+        ([WELL, WELL], "Nothing needs you 2 checks are fine"),
     ],
 )
 async def test_what_needs_somebody_comes_first_and_the_rest_is_folded(

@@ -21,9 +21,9 @@ def take_back_buttons(text: str) -> list[str]:
 
 async def test_a_verdict_is_shown_and_can_be_taken_back(page: Page) -> None:
     estimate, title = await page.propose(*CHANGES[:2])
-    forms = (await page.ask("/")).forms()
-    await page.ask("/", {"decide": forms[f"confirmed {estimate}"]})
-    await page.ask("/", {"decide": forms[f"rejected {title}"], "reason": "The old title is mine."})
+    forms = (await page.ask("/inbox")).forms()
+    await page.ask("/inbox", {"decide": forms[f"confirmed {estimate}"]})
+    await page.ask("/inbox", {"decide": forms[f"rejected {title}"], "reason": "The old title is mine."})
     answer = await page.ask("/decisions")
     assert answer.status == 200
     assert "The old title is mine." in answer.text

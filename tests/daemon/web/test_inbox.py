@@ -22,7 +22,7 @@ HOSTILE = "<script>alert(1)</script> \u202egnp.exe\u2066 \x07'\"&{{ 7*7 }}"
 
 
 async def test_an_empty_inbox_says_what_to_do_first(page: Page):
-    text = (await page.ask("/")).text
+    text = (await page.ask("/inbox")).text
     assert "These are the first steps." in text
     assert "1. Bring your tasks in" in text
 
@@ -37,14 +37,14 @@ async def test_an_empty_inbox_reads_not_every_task(page: Page, monkeypatch: pyte
     read = Snapshot.entities
     await page.store.write(lambda tx: tx.commit([EntityWrite(tx.new_id(), "task", {"title": "A task"})]))
     monkeypatch.setattr(Snapshot, "entities", entities)
-    assert "2. Give a task an agent" in (await page.ask("/")).text
+    assert "2. Give a task an agent" in (await page.ask("/inbox")).text
 
 
 async def test_a_button_confirms_its_own_item_and_no_other(page: Page):
     items = await page.propose(*CHANGES)
-    shown = await page.ask("/")
+    shown = await page.ask("/inbox")
     assert "suggests 3 changes" in shown.text
-    answer = await page.ask("/", {"decide": shown.forms()[f"confirmed {items[0]}"], "shown": ["x" * 97]})
+    answer = await page.ask("/inbox", {"decide": shown.forms()[f"confirmed {items[0]}"], "shown": ["x" * 97]})
     assert answer.status == 200
     assert "Confirmed: Set estimate to 120 minutes" in answer.text
     assert [await page.status_of(item) for item in items] == ["confirmed", "pending", "pending"]
@@ -52,16 +52,16 @@ async def test_a_button_confirms_its_own_item_and_no_other(page: Page):
 
 async def test_confirm_all_means_what_was_on_the_screen(page: Page):
     items = await page.propose(*CHANGES)
-    shown = re.findall(r'name="shown" value="([^"]+)"', (await page.ask("/")).text)
+    shown = re.findall(r'name="shown" value="([^"]+)"', (await page.ask("/inbox")).text)
     (late,) = await page.propose(("update_task_estimate", {"minutes": 5}), run_key="late")
-    await page.ask("/", [("shown", text) for text in shown] + [("decide", "confirmed")])
+    await page.ask("/inbox", [("shown", text) for text in shown] + [("decide", "confirmed")])
     assert {await page.status_of(item) for item in items} == {"confirmed"}
     assert await page.status_of(late) == "pending"
 
 
 async def test_what_has_changed_since_it_was_shown_is_not_confirmed(page: Page):
     (item,) = await page.propose(CHANGES[0])
-    answer = await page.ask("/", {"decide": f"confirmed:{item}:{'0' * 64}"})
+    answer = await page.ask("/inbox", {"decide": f"confirmed:{item}:{'0' * 64}"})
     assert answer.status == 409
     assert "it has changed since you saw it" in answer.text
     assert await page.status_of(item) == "pending"
@@ -69,8 +69,8 @@ async def test_what_has_changed_since_it_was_shown_is_not_confirmed(page: Page):
 
 async def test_deferred_items_are_not_among_all(page: Page):
     items = await page.propose(*CHANGES)
-    forms = (await page.ask("/")).forms()
-    answer = await page.ask("/", {"decide": forms[f"deferred {items[0]}"]})
+    forms = (await page.ask("/inbox")).forms()
+    answer = await page.ask("/inbox", {"decide": forms[f"deferred {items[0]}"]})
     assert "1 change deferred" in answer.text
     # The undo in the toast names what was deferred; the card does not.
     card = answer.text.partition('id="toast"')[0]
@@ -79,12 +79,12 @@ async def test_deferred_items_are_not_among_all(page: Page):
 
 async def test_a_verdict_can_be_taken_back(page: Page):
     (item,) = await page.propose(CHANGES[0])
-    before = await page.ask("/")
+    before = await page.ask("/inbox")
     assert "· expires in" in before.text
     button = before.forms()[f"confirmed {item}"]
-    toast = (await page.ask("/", {"decide": button})).text.partition('id="outcome"')[2]
+    toast = (await page.ask("/inbox", {"decide": button})).text.partition('id="outcome"')[2]
     shown = re.findall(r'name="shown" value="([^"]+)"', toast)
-    again = (await page.ask("/", {"decide": "reopened", "shown": shown})).text
+    again = (await page.ask("/inbox", {"decide": "reopened", "shown": shown})).text
     assert "1 change waits again" in again
     assert await page.status_of(item) == "pending"
     assert "expires" not in again.partition("<main")[2], "a person has spoken: it expires no more"
@@ -92,8 +92,8 @@ async def test_a_verdict_can_be_taken_back(page: Page):
 
 async def test_a_reason_goes_along_with_a_rejection(page: Page):
     (item,) = await page.propose(CHANGES[0])
-    button = (await page.ask("/")).forms()[f"rejected {item}"]
-    await page.ask("/", {"decide": button, "reason": " too long "})
+    button = (await page.ask("/inbox")).forms()[f"rejected {item}"]
+    await page.ask("/inbox", {"decide": button, "reason": " too long "})
     stored_item = await page.store.read(lambda snapshot: snapshot.item(id_from_text(item)))
     assert stored_item is not None
     assert [decision.reason for decision in stored_item.decisions] == ["too long"]
@@ -115,15 +115,15 @@ async def test_a_reason_goes_along_with_a_rejection(page: Page):
 )
 async def test_a_form_that_the_page_does_not_send_is_refused(page: Page, form):
     before = await page.commits()
-    assert (await page.ask("/", form)).status == 400
+    assert (await page.ask("/inbox", form)).status == 400
     assert await page.commits() == before
 
 
 async def test_a_full_disk_refuses_a_verdict_with_its_reason(page: Page):
     (item,) = await page.propose(CHANGES[0])
-    button = (await page.ask("/")).forms()[f"confirmed {item}"]
+    button = (await page.ask("/inbox")).forms()[f"confirmed {item}"]
     object.__setattr__(page.services, "floor", DiskFloor(page.folder, 1 << 60))
-    answer = await page.ask("/", {"decide": button})
+    answer = await page.ask("/inbox", {"decide": button})
     assert answer.status == 409
     assert "MiB are free" in answer.text
     assert await page.status_of(item) == "pending"
@@ -131,7 +131,7 @@ async def test_a_full_disk_refuses_a_verdict_with_its_reason(page: Page):
 
 async def test_hostile_words_are_shown_harmlessly(page: Page):
     await page.propose(("set_task_title", {"title": HOSTILE.replace("\x07", "")}), run_key=HOSTILE)
-    text = (await page.ask("/")).text
+    text = (await page.ask("/inbox")).text
     assert not re.search("[\x00-\x09\x0b-\x1f\u202a-\u202e\u2066-\u2069]", text)
     assert "<script>alert" not in text
     assert "\\u202egnp.exe\\u2066" in text
@@ -141,17 +141,17 @@ async def test_hostile_words_are_shown_harmlessly(page: Page):
 async def test_what_was_decided_elsewhere_is_told(page: Page):
     (item,) = await page.propose(CHANGES[0])
     assert "This no longer waits" in (await page.ask(f"/items/{item}")).text
-    button = (await page.ask("/")).forms()[f"confirmed {item}"]
-    await page.ask("/", {"decide": button})
+    button = (await page.ask("/inbox")).forms()[f"confirmed {item}"]
+    await page.ask("/inbox", {"decide": button})
     assert "confirmed on" in (await page.ask(f"/items/{item}")).text
 
 
 async def test_filters_leave_other_cards_out(page: Page):
     await page.propose(CHANGES[0])
     await page.propose(CHANGES[2], run_key="other")
-    text = (await page.ask("/?kind=dates")).text
+    text = (await page.ask("/inbox?kind=dates")).text
     assert ("Task of run" in text, "Task of other" in text) == (True, False)
-    assert "Nothing waits with these filters" in (await page.ask("/?label=none")).text
+    assert "Nothing waits with these filters" in (await page.ask("/inbox?label=none")).text
 
 
 @pytest.mark.parametrize("language", ["en", "de", "es", "fr", "ro"])
@@ -166,7 +166,7 @@ async def test_the_page_speaks_five_languages(page: Page, language: str):
     await page.propose(*CHANGES)
     object.__setattr__(page.services, "renderer", Renderer(language))
     try:
-        text = (await page.ask("/")).text
+        text = (await page.ask("/inbox")).text
     finally:
         use_language("en")
     assert words[language] in text
@@ -185,6 +185,7 @@ def test_no_template_switches_escaping_off_or_has_a_script_or_style_of_its_own()
 def test_scripts_and_styles_are_small():
     files = {name: content for name, (_media, content) in Renderer().static_files.items()}
     assert len(files["style.css"]) <= 24 * 1024
+    assert sum(len(content) for name, content in files.items() if name.endswith(".js")) <= 40 * 1024
     assert all(content.count(b"\n") <= 400 for name, content in files.items() if name.endswith(".js"))
 
 
@@ -194,12 +195,12 @@ async def test_what_is_beyond_the_budget_of_an_agent_waits_behind_a_link(page: P
     page.services = replace(page.services, open_per_day=1)
     await page.start()
     await page.sign_in()
-    shown = (await page.ask("/")).text
+    shown = (await page.ask("/inbox")).text
     assert "3 things wait for you" in shown
     assert "2 more wait behind these" in shown
     assert f"confirmed:{items[0]}" in shown
     assert f"confirmed:{items[1]}" not in shown
-    whole = (await page.ask("/?all=1")).text
+    whole = (await page.ask("/inbox?all=1")).text
     assert "behind these" not in whole
     assert f"confirmed:{items[2]}" in whole
 
@@ -211,7 +212,7 @@ async def test_what_an_agent_says_of_all_lines_alike_is_said_once(page: Page):
         ("add_checklist_item", {"title": "Buy pens", **why}),
         ("update_task_estimate", {"minutes": 120, "rationale": "The note says: “two hours”"}),
     )
-    text = (await page.ask("/")).text
+    text = (await page.ask("/inbox")).text
     words = re.findall(r"<q(.*?)><bdi>([^<]*)", text)
     assert words == [("", "The list says so."), (' class="bare"', "The note says: “two hours”")]
 
@@ -230,9 +231,9 @@ async def test_what_takes_something_away_is_marked(page: Page, tool: str, args: 
 
 async def test_a_reason_is_kept_if_another_tab_decided_first(page: Page):
     (item,) = await page.propose(CHANGES[0])
-    forms = (await page.ask("/")).forms()
-    await page.ask("/", {"decide": forms[f"rejected {item}"]})
-    answer = await page.ask("/", {"decide": forms[f"confirmed {item}"], "reason": "I looked it up"})
+    forms = (await page.ask("/inbox")).forms()
+    await page.ask("/inbox", {"decide": forms[f"rejected {item}"]})
+    answer = await page.ask("/inbox", {"decide": forms[f"confirmed {item}"], "reason": "I looked it up"})
     assert answer.status == 409
     assert "take that decision back first" in answer.text
     assert "I looked it up" in answer.text.partition('id="outcome"')[2]
@@ -241,7 +242,7 @@ async def test_a_reason_is_kept_if_another_tab_decided_first(page: Page):
 async def test_a_filter_stays_chosen_after_the_last_verdict_on_what_it_shows(page: Page):
     (item,) = await page.propose(CHANGES[0])
     await page.propose(CHANGES[2], run_key="other")
-    path = "/?kind=dates"
+    path = "/inbox?kind=dates"
     answer = await page.ask(path, {"decide": (await page.ask(path)).forms()[f"confirmed {item}"]})
     assert "Nothing waits with these filters" in answer.text
     assert re.search(r'<option value="dates" selected>', answer.text)

@@ -53,7 +53,7 @@ async def test_a_page_whose_port_was_taken_has_a_new_name_and_no_session(tmp_pat
         other.listen()
         await page.start()
     assert page.host.partition(".")[0] != host.partition(".")[0]
-    assert (await page.ask("/")).status == 401
+    assert (await page.ask("/inbox")).status == 401
     await page.stop()
     page.store.close()
 
@@ -69,14 +69,14 @@ async def test_a_page_that_moves_to_another_port_has_a_new_name_and_no_session(t
     page.settings = structs.replace(page.settings, port=port)
     await page.start()
     assert page.host.partition(".")[0] != host.partition(".")[0]
-    assert (await page.ask("/")).status == 401
+    assert (await page.ask("/inbox")).status == 401
     await page.stop()
     # The same port again is no move.
     await page.start()
     await page.sign_in()
     await page.stop()
     await page.start()
-    assert (await page.ask("/")).status == 200
+    assert (await page.ask("/inbox")).status == 200
     await page.stop()
     page.store.close()
 

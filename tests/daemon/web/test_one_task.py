@@ -285,7 +285,8 @@ async def test_what_waits_on_a_task_does_not_say_again_which_task_it_is(page: Ta
     stored = await page.store.read(lambda snapshot: snapshot.item(id_from_text(item)))
     assert stored is not None
     text = (await page.ask(f"/tasks/{id_to_text(stored.task)}")).text
-    assert re.search(r'<h2 id="h-[^"]+"><span aria-hidden="true">✨</span> [^<]*suggests 1 change</h2>', text)
+    icon = r'<svg[^>]*><use href="#icon-spark"/></svg>'
+    assert re.search(rf'<h2 id="h-[^"]+">{icon} [^<]*suggests 1 change</h2>', text)
     assert f"confirmed {item}" in PageAnswer(200, text, {}).forms()
 
 

@@ -128,19 +128,19 @@ async def test_a_passkey_is_added_and_gives_a_verdict(page: PasskeyPage, finger:
     added = await page.ask("/passkeys", await page.make_form(finger))
     assert (added.status, await names(page)) == (303, ["Finger"])
     item = await guarded_item(page)
-    button = (await page.ask("/")).forms()[f"confirmed {item}"]
+    button = (await page.ask("/inbox")).forms()[f"confirmed {item}"]
     before = await page.commits()
-    answer_asking = await page.ask("/", {"decide": button})
+    answer_asking = await page.ask("/inbox", {"decide": button})
     assert "Use your passkey" in answer_asking.text
     assert (await page.commits(), await page.status_of(item)) == (before, "pending")
     form = {"decide": button, "assertions": signed(answer_asking.text, finger)}
     thief = Authenticator.with_p256(5, page.rp_id)
     assert (
         "Use your passkey"
-        in (await page.ask("/", form | {"assertions": signed(answer_asking.text, thief)})).text
+        in (await page.ask("/inbox", form | {"assertions": signed(answer_asking.text, thief)})).text
     )
     assert await page.status_of(item) == "pending"
-    assert (await page.ask("/", form)).status == 200
+    assert (await page.ask("/inbox", form)).status == 200
     assert await page.status_of(item) == "confirmed"
 
 
@@ -190,8 +190,8 @@ async def test_assertions_that_no_browser_returns_are_refused(
 ) -> None:
     await page.ask("/passkeys", await page.make_form(finger))
     item = await guarded_item(page)
-    button = (await page.ask("/")).forms()[f"confirmed {item}"]
-    genuine = json.loads(signed((await page.ask("/", {"decide": button})).text, finger))
+    button = (await page.ask("/inbox")).forms()[f"confirmed {item}"]
+    genuine = json.loads(signed((await page.ask("/inbox", {"decide": button})).text, finger))
     broken: list[Any] = [
         "{",
         "{}",
@@ -201,10 +201,10 @@ async def test_assertions_that_no_browser_returns_are_refused(
     ]
     broken.append(json.dumps([genuine[0] | {"signature": "AAAA"}]))
     for text in broken:
-        assert (await page.ask("/", {"decide": button, "assertions": text})).status == 400
+        assert (await page.ask("/inbox", {"decide": button, "assertions": text})).status == 400
     for name in ("authenticator", "client"):
         bent = json.dumps([genuine[0] | {name: text_of(b"x" * 40)}])
-        assert (await page.ask("/", {"decide": button, "assertions": bent})).status == 200
+        assert (await page.ask("/inbox", {"decide": button, "assertions": bent})).status == 200
     assert await page.status_of(item) == "pending"
 
 
@@ -219,8 +219,8 @@ async def test_one_that_is_removed_is_asked_for_no_more(page: PasskeyPage, finge
         await page.ask("/passkeys", form | {"assertions": signed(answer_asking.text, finger)})
     ).status == 303
     assert await names(page) == []
-    button = (await page.ask("/")).forms()[f"confirmed {item}"]
-    words = (await page.ask("/", {"decide": button})).text
+    button = (await page.ask("/inbox")).forms()[f"confirmed {item}"]
+    words = (await page.ask("/inbox", {"decide": button})).text
     assert "This needs a passkey that was made on this page." in words
     assert (await page.ask("/passkeys", form)).status == 409
     assert await page.store.read(lambda snapshot: snapshot.entity(id_from_text(form["passkey"]))) is not None

@@ -67,7 +67,7 @@ def main_part(text: str) -> str:
     return text.partition("<main")[2].partition("</main>")[0]
 
 
-@pytest.mark.parametrize("path", ["/", PATH])
+@pytest.mark.parametrize("path", ["/inbox", PATH])
 @pytest.mark.parametrize(
     ("verdict", "state", "words"),
     [
@@ -96,14 +96,15 @@ async def test_asks_and_proposals_are_one_list_and_what_runs_out_first_is_in_fro
     await page.propose(("update_task_estimate", {"minutes": 120}))
     await ask(page, title="Later", key="1", not_after=page.now_ms() + 3 * DAY_MS)
     await ask(page, title="Soon", key="2", not_after=page.now_ms() + DAY_MS // 2)
-    shown = await page.ask("/")
+    shown = await page.ask("/inbox")
     assert "3 things wait for you" in shown.text
     titles = re.findall(r"<h2[^>]*><bdi>([^<]+)", main_part(shown.text))
     assert titles == ["Soon", "Later", "Task of run"]
     await page.ask(
-        "/", {"decide": button((await page.ask("/?agent=Claude")).text.partition("Later")[0], "deferred")}
+        "/inbox",
+        {"decide": button((await page.ask("/inbox?agent=Claude")).text.partition("Later")[0], "deferred")},
     )
-    titles = re.findall(r"<h2[^>]*><bdi>([^<]+)", main_part((await page.ask("/")).text))
+    titles = re.findall(r"<h2[^>]*><bdi>([^<]+)", main_part((await page.ask("/inbox")).text))
     assert titles == ["Later", "Task of run", "Soon"]
 
 
@@ -116,7 +117,7 @@ async def test_filters_of_the_inbox_are_about_asks_too(page: Page) -> None:
         ("?kind=dates", ["Task of run"]),
         ("?label=x", []),
     ):
-        text = main_part((await page.ask(f"/{query}")).text)
+        text = main_part((await page.ask(f"/inbox{query}")).text)
         assert re.findall(r"<h2[^>]*><bdi>([^<]+)", text) == titles
 
 
@@ -211,7 +212,7 @@ async def test_a_verdict_that_would_not_count_here_is_not_offered(page: Page) ->
 async def test_what_became_of_an_ask_elsewhere_is_told(page: Page) -> None:
     name = await ask(page)
     decide = button((await page.ask(PATH)).text, "rejected")
-    await page.ask("/", {"decide": decide, "reason": "No"})
+    await page.ask("/inbox", {"decide": decide, "reason": "No"})
     answer_words = html.unescape((await page.ask(f"/items/{name}")).text)
     assert re.search(r"refused on .*, just now: Mail Ana", answer_words)
 

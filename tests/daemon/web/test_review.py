@@ -162,7 +162,7 @@ async def test_a_new_task_beside_no_task_is_reviewed_under_its_agent_without_a_t
     page: ReviewPage,
 ) -> None:
     item, agent = await page.store.write(_propose_new_task)
-    assert f'href="/reviews/{agent}"' in (await page.ask("/")).text
+    assert f'href="/reviews/{agent}"' in (await page.ask("/inbox")).text
     answer = await page.ask(f"/reviews/{agent}")
     assert answer.status == 200
     assert "Claude" in answer.text
@@ -208,7 +208,7 @@ async def test_nothing_is_offered_if_no_verdict_on_this_device_counts(page: Revi
     # What is proposed is stale, too.
     edit = TaskEdit(title="Written")
     await page.store.write(lambda tx: tasks.edit(tx, path.rpartition("/")[2], edit))
-    for shown in (await page.ask("/"), await page.ask(path)):
+    for shown in (await page.ask("/inbox"), await page.ask(path)):
         text = shown.text.partition("<main")[2]
         assert (shown.status, shown.forms(), "Set the title" in text or "Better" in text) == (200, {}, True)
         assert "Decide on another device: an agent works on this one" in text

@@ -41,7 +41,7 @@ async def test_signing_out_ends_the_session(page: Page):
     answer = await page.ask("/out", {})
     assert (answer.status, answer.headers["Location"]) == (303, "/in")
     page.token = token
-    assert (await page.ask("/")).status == 401
+    assert (await page.ask("/inbox")).status == 401
 
 
 async def test_sessions_and_the_address_outlast_a_restart(tmp_path: Path):
@@ -53,12 +53,12 @@ async def test_sessions_and_the_address_outlast_a_restart(tmp_path: Path):
     page.access.take_over(())
     await page.start()
     assert page.host == host
-    assert (await page.ask("/")).status == 200
+    assert (await page.ask("/inbox")).status == 200
     stored = (tmp_path / "page.json").read_text()
     assert page.token not in stored
     assert (tmp_path / "page.json").stat().st_mode & 0o777 == 0o600
     page.access.end_all_sessions()
-    assert (await page.ask("/")).status == 401
+    assert (await page.ask("/inbox")).status == 401
     await page.stop()
     page.store.close()
 

@@ -45,7 +45,7 @@ FORMS = [
         {"due": "friday", "Argument 1": "a\n\tb", "Why": "so"},
     ),
     (NOWHERE, {"do": "note", "note": " \r\n"}, {}),
-    ("/", {"decide": "confirmed", "shown": "x"}, {}),
+    ("/inbox", {"decide": "confirmed", "shown": "x"}, {}),
     (
         "/pair",
         {"secret": "123-456-789", "assertions": "[]", "credential": "x", "arg.": "x", "ask.x": "y"},

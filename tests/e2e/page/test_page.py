@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
 
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(1)</script> \u202egnp.exe {{ 7*7 }}"
 WEIGHT_BYTES_MAX = 40 * 1024
-REQUESTS_MAX = 5
+REQUESTS_MAX = 6
 NEWS_A_SECOND_MAX, NEWS_TOGETHER_MAX = 11, 60
 WEIGHT = """["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind))
     .reduce((sum, entry) => sum + entry.encodedBodySize, 0)"""

@@ -42,7 +42,7 @@ def test_a_program_is_let_in_by_keys_alone(laptop: Device, chromium: Browser):
 def test_a_rule_is_written_and_revoked_without_a_script(laptop: Device, chromium: Browser):
     laptop.do("agent", "add", "Claude")
     with unscripted(chromium, laptop) as page:
-        page.click("nav a[href='/permissions']")
+        page.click("main a[href='/permissions']")
         page.click("a[href='/rules']")
         page.click("#add summary")
         page.fill("[name=name]", "send_mail")

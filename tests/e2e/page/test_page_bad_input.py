@@ -84,9 +84,15 @@ def test_links_and_images_change_nothing(laptop: Device, chromium: Browser):
     decide = f"decide=confirmed:{first['item_id']}:{first['args_hash']}"
     with signed_in(chromium, laptop) as tab:
         page, origin = tab.page, origin_of(tab.page)
-        for path in (f"/?{decide}", "/start?do=example", "/out", "/devices?do=leave", "/tasks/new?title=x"):
+        for path in (
+            f"/inbox?{decide}",
+            "/start?do=example",
+            "/out",
+            "/devices?do=leave",
+            "/tasks/new?title=x",
+        ):
             page.goto(f"{origin}{path}")
-        page.goto(f"{origin}/")
+        page.goto(f"{origin}/inbox")
         page.wait_for_selector(f"#i-{first['item_id']}")
     assert laptop.do("decisions") == []
     assert [task["title"] for task in laptop.do("list")] == ["Renew the passport"]
@@ -199,7 +205,7 @@ def test_words_that_turn_or_run_are_shown_as_they_are(laptop: Device, chromium: 
             assert page.inner_text(part) == title.replace("\u202e", "\\u202e")
         for path in ("/tasks", "/board"):
             page.goto(f"{origin_of(page)}{path}")
-            assert page.inner_text(".item a bdi") == title.replace("\u202e", "\\u202e")
+            assert page.inner_text(":is(.item, .task) a bdi") == title.replace("\u202e", "\\u202e")
         assert tab.complaints == []
 
 
@@ -251,13 +257,13 @@ def test_ten_thousand_tasks_are_listed_searched_moved_and_added_to(
     with signed_in(chromium, laptop) as tab:
         page, origin = tab.page, origin_of(tab.page)
         page.goto(f"{origin}/tasks")
-        assert page.locator(".item").count() > 10
+        assert page.locator(".task").count() > 10
         page.click("a:text('More tasks')")
-        page.wait_for_selector(".item")
+        page.wait_for_selector(".task")
         page.fill("#q", "07777")
         page.press("#q", "Enter")
         page.wait_for_selector("h2:text('Found')")
-        assert page.locator(".item").count() == 1
+        assert page.locator(".task").count() == 1
         page.goto(f"{origin}/board")
         page.wait_for_selector(f"[data-status=OPEN] .count:text('{TASKS}')")
         card = page.locator("[data-status=OPEN] .item").first

@@ -26,6 +26,9 @@ def test_a_person_signs_in_decides_and_hears_of_others(laptop: Device, tmp_path:
             await tab.go(sign_in_address(laptop))
             await tab.wait_for("document.querySelector('.card')")
             assert await tab.evaluate("location.hash + location.pathname + document.cookie") == "/"
+            await tab.press("g", "i")
+            await tab.wait_for("location.pathname == '/inbox'")
+            await tab.wait_for("document.querySelector('.card')")
             assert await tab.evaluate(ITEMS) == count
             await tab.click("button.yes")
             await tab.wait_for(f"{ITEMS} == {count - 1}")

@@ -43,7 +43,8 @@ def test_a_newcomer_decides_undoes_and_pairs_by_what_the_page_says(
         # The proposals come up on the task itself.
         page.click("button:text('Confirm all')")
         page.click("#outcome button:text('Undo')")
-        page.click("nav a:text('Inbox')")
+        page.click("nav a:has-text('Inbox')")
+        page.wait_for_selector("h1:text('Inbox')")
         page.click("button:text('Confirm all')")
         page.wait_for_selector(".empty")
         page.click("a:text('Next: pair a second device')")

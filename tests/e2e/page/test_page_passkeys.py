@@ -79,7 +79,7 @@ def test_a_verdict_that_needs_a_passkey_counts_with_it_alone(
         # From the terminal it does not count.
         laptop.run("confirm", guarded)
         assert status_of(laptop, guarded) == "pending"
-        page.goto(page.evaluate("location.origin"))
+        page.goto(f"{page.evaluate('location.origin')}/inbox")
         page.click(f"#yes-{guarded}")
         page.click("#outcome button:text('Use your passkey')")
         tab.outcome("Confirmed")

@@ -22,7 +22,7 @@ SMALL_DEEDS = {"inbox-confirmed", "pair-code", "pair-ended", "pair-token"}
 """The states with a deed that can be done once more in each language."""
 VIEWS = (*((width, THEMES[0]) for width in WIDTHS), (WIDTHS[-1], THEMES[-1]))
 """What of each state is asked something: shapes at each width, and the dark theme once."""
-WHOLE_BARS = {"inbox-first-run", "inbox"}
+WHOLE_BARS = {"today-first-run", "today"}
 
 
 def faults_at(look: Look) -> list[str]:

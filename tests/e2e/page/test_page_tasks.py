@@ -56,7 +56,7 @@ def test_a_task_of_another_device_appears_and_what_is_typed_stays(
         assert tab.page.input_value("textarea[name=note]") == "Half a sen"
         tab.page.goto(urljoin(tab.page.url, "/tasks"))
         phone.do("add", "Buy stamps")
-        tab.page.wait_for_selector(".item :text('Buy stamps')")
+        tab.page.wait_for_selector(".task :text('Buy stamps')")
 
 
 def test_tasks_work_without_scripts(laptop: Device, chromium: Browser):

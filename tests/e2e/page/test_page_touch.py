@@ -63,6 +63,11 @@ class Walk:
         if step:
             self.look(step)
 
+    def go_far(self, path: str, sign: str, step: str = "") -> None:
+        """Go to a room for which the bar has no place, by the sheet that it opens."""
+        self.go("nav .near", "#more-rooms:popover-open")
+        self.go(f"#more-rooms a[href='{path}']", sign, step)
+
     def ask(self, path: str) -> Any:
         """Return what the daemon says."""
         return control(self.laptop, "GET", path)
@@ -112,7 +117,7 @@ def make_task(walk: Walk) -> str:
 def decide(walk: Walk, task: str) -> None:
     """Decide on each proposal of the task in another way, until nothing of it waits."""
     page, finger = walk.page, walk.finger
-    walk.go("nav a[href='/']", ".acts .yes", "inbox")
+    walk.go("nav a[href='/inbox']", ".acts .yes", "inbox")
     page.evaluate(READY)
     estimate, *others = sorted(walk.waiting(task), key=lambda row: row["tool"] != "update_task_estimate")
     tapped, leftwards, rightwards, refused = (row["item_id"] for row in others)
@@ -174,7 +179,8 @@ def permit_and_refuse(walk: Walk) -> None:
         ]
         for title, options in (("Mail Ana", ["now", "later"]), ("Mail Ben", []))
     )
-    walk.go("nav a[href='/permissions']", f"#p-{refused}", "permissions")
+    walk.go("nav a[href='/inbox']", "main a[href='/permissions']")
+    walk.go("main a[href='/permissions']", f"#p-{refused}", "permissions")
     walk.tap(f"#p-{chosen} .choose[value$=':later']")
     walk.decided("permitted", chosen, "confirmed")
     walk.tap(f"#p-{refused} [value^='rejected:']")
@@ -197,12 +203,12 @@ def move_and_look_back(walk: Walk, task: str) -> None:
     assert walk.ask(f"/v1/tasks/{task}")["status"] == "IN PROGRESS"
     walk.go(f"#t-{task} a", "main a[href$='/timeline']", "task in progress")
     walk.go("main a[href$='/timeline']", ".lane", "timeline")
-    walk.go("nav a[href='/']", "main a[href='/decisions']")
+    walk.go("nav a[href='/inbox']", "main a[href='/decisions']")
     walk.go("main a[href='/decisions']", "[value^='reopened:']", "decisions")
 
 
 def pause_and_resume(walk: Walk, agent: str) -> None:
-    walk.go("nav a[href='/agents']", f"a[href='/agents/{agent}']", "agents")
+    walk.go_far("/agents", f"a[href='/agents/{agent}']", "agents")
     walk.go(f"a[href='/agents/{agent}']", "[value=pause]", "agent")
     walk.go("[value=pause]", "[value=resume]", "agent paused")
     assert walk.ask(f"/v1/agents/{agent}")["lifecycle"] == "dormant"
@@ -211,14 +217,14 @@ def pause_and_resume(walk: Walk, agent: str) -> None:
 
 
 def invite_and_check(walk: Walk) -> None:
-    walk.go("nav a[href='/devices']", "main a[href='/health']", "devices")
+    walk.go_far("/devices", "main a[href='/health']", "devices")
     walk.go("form[action='/devices/pair'] button", "#invite", "pairing")
     walk.go("[value=code]", ".secret output", "code")
     walk.go("[value=cancel]", "[value=code]", "code cancelled")
-    walk.go("nav a[href='/devices']", "main a[href='/health']")
-    walk.go("main a[href='/health']", "#well", "health")
+    walk.go_far("/health", "#well", "health")
     walk.go("#well summary", "#well[open]", "health unfolded")
     walk.go("form[action='/health/verify'] button", "#check .good", "journal checked")
+    walk.go("nav .near", "#more-rooms:popover-open", "more rooms")
     walk.go("form[action='/out'] button", "main.alone", "signed out")
 
 

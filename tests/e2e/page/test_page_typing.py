@@ -75,7 +75,8 @@ def test_a_field_is_mended_by_keys_alone(laptop: Device, chromium: Browser):
         for _field in ("title", "due"):
             keyboard.press("Tab")
         keyboard.type("someday")
-        keyboard.press("Tab")
+        for _field in ("start", "length"):
+            keyboard.press("Tab")
         keyboard.type("2 h")
         keyboard.press("Enter")
         page.wait_for_selector("#e-edit-due :text('someday')")

@@ -35,7 +35,7 @@ def test_what_was_done_is_said_in_place_and_undone_and_what_was_removed_comes_ba
         page.click("#main [aria-label='Remove: Renew the passport']")
         page.wait_for_selector("#deed :text('Removed: Renew the passport')")
         page.click("#deed button:text('Undo')")
-        page.wait_for_selector(".item :text('Renew the passport')")
+        page.wait_for_selector(".task :text('Renew the passport')")
         page.click("a:text('Removed')")
         page.click("[aria-label='Bring back: In the drawer.']")
         page.wait_for_selector("h2:text('Nothing is removed')")

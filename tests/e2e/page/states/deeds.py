@@ -20,6 +20,15 @@ def clicked(selector: str, sign: str) -> Deed:
     return deed
 
 
+def hovered(selector: str) -> Deed:
+    """Point at something."""
+
+    def deed(page: Page) -> None:
+        page.hover(selector)
+
+    return deed
+
+
 def pressed(key: str, sign: str) -> Deed:
     """Press a key, once the page listens to keys, and wait for what comes of it."""
 

@@ -47,7 +47,8 @@ def states_of_new_journal(folder: Path) -> list[State]:
 
 
 _EMPTY = [
-    State("inbox-first-run"),
+    State("today-first-run"),
+    State("inbox-first-run", "/inbox"),
     State("start", "/start"),
     State("tasks-none", "/tasks"),
     State("tasks-none-found", "/tasks?q=passport"),
@@ -80,10 +81,15 @@ _SIGNED_OUT = [
     ),
 ]
 _DIALOGS = [
+    State(
+        "more-rooms",
+        deed=fetched("document.getElementById('more-rooms').showPopover()", "#more-rooms:popover-open"),
+    ),
     State("keys", deed=pressed("?", "#keys[open]")),
-    State("capture", deed=pressed("c", "#capture[open]")),
+    State("capture", "/tasks", deed=pressed("c", "#capture[open]")),
     State(
         "capture-refused",
+        "/tasks",
         deed=in_turn(
             pressed("c", "#capture[open]"),
             filled({"#capture [name=line]": "   "}, "#capture .main", "#capture .fault:not([hidden])"),

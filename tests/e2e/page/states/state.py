@@ -16,7 +16,7 @@ from tests.support.devices import Device
 from tests.support.finger import PHONE
 from tests.support.patience import LIMIT_S
 
-WIDTHS: Final = (360, 768, 1440)
+WIDTHS: Final = (320, 768, 1440)
 THEMES: Final = ("light", "dark")
 VIEWS: Final = tuple((width, theme) for width in WIDTHS for theme in THEMES)
 """Each width in both themes."""

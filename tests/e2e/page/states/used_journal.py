@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.page.states.deeds import clicked, filled, in_turn, pressed, unfolded
+from tests.e2e.page.states.deeds import clicked, filled, hovered, in_turn, pressed, unfolded
 from tests.e2e.page.states.state import State, World
 from tests.support.browser import WEB, propose
 from tests.support.control_requests import control, propose_as
@@ -174,14 +174,20 @@ def _apart(laptop: Device, phone: Device) -> str:
 
 
 USED_STATES = [
-    State("inbox"),
-    State("inbox-everything", "/?all=1"),
-    State("inbox-narrowed", "/?kind=estimate"),
-    State("inbox-nothing-narrowed", "/?agent=nobody"),
-    State("inbox-why", deed=pressed("Shift+N", "#why[open]")),
-    State("inbox-confirmed", deed=clicked(".acts .yes >> nth=0", "#outcome .undo")),
+    State("today"),
+    State("today-unfolded", deed=unfolded),
+    State(
+        "today-row-menu", deed=in_turn(hovered(".task"), clicked(".dots >> nth=0", "#row-menu:popover-open"))
+    ),
+    State("inbox", "/inbox"),
+    State("inbox-everything", "/inbox?all=1"),
+    State("inbox-narrowed", "/inbox?kind=estimate"),
+    State("inbox-nothing-narrowed", "/inbox?agent=nobody"),
+    State("inbox-why", "/inbox", deed=pressed("Shift+N", "#why[open]")),
+    State("inbox-confirmed", "/inbox", deed=clicked(".acts .yes >> nth=0", "#outcome .undo")),
     State(
         "inbox-taken-back",
+        "/inbox",
         deed=in_turn(
             clicked(".acts .no >> nth=0", "#outcome .undo button"),
             clicked("#outcome .undo button", "#outcome:not(:has(.undo button))"),
