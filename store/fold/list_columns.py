@@ -85,16 +85,20 @@ def columns_of_lone_creation(row: LoneCreation) -> ListColumns:
 
 def fill_columns(db: apsw.Connection) -> None:
     """Fill the columns of tasks in the rows of a version that did not have them, in one transaction."""
-    # Each value of `visible` leads to a place of the index, so this costs nothing if there is no such row.
-    older = "FROM entity WHERE kind = 'task' AND visible IN (0, 1) AND status IS NULL"
+    # Each value of `visible` leads to the place of this index where the empty ones stand together, so this
+    # costs nothing if there is none. Left to itself, SQLite walks all tasks.
+    empty = "kind = 'task' AND visible IN (0, 1) AND status IS NULL"
+    select = f"SELECT no, state FROM entity INDEXED BY task_by_status WHERE {empty} LIMIT {_ROWS_AT_ONCE}"
+    has_filled = True
     with db:
-        rows: Any = True
-        while rows:
-            rows = db.execute(f"SELECT no, state {older} LIMIT {_ROWS_AT_ONCE}").fetchall()
+        while has_filled:
+            rows: Any = db.execute(select).fetchall()
+            columns = [(*_task_columns(load_state(state)), no) for no, state in rows]
             db.executemany(
-                "UPDATE entity SET priority = ?, due = ?, status = ?, start = ? WHERE no = ?",
-                [(*_task_columns(load_state(state)), no) for no, state in rows],
+                "UPDATE entity SET priority = ?, due = ?, status = ?, start = ? WHERE no = ?", columns
             )
+            # A damaged file may call something a task whose state says otherwise: that stays empty.
+            has_filled = any(status is not None for _priority, _due, status, _start, _no in columns)
 
 
 def _task_columns(

@@ -8,7 +8,7 @@ from typing import Any
 import apsw
 import pytest
 
-from store.fold.list_columns import ListOrder
+from store.fold.list_columns import ListOrder, fill_columns
 from store.transaction import EntityWrite
 from syncproto.codec import Value
 from syncproto.ids import EntityId
@@ -76,9 +76,10 @@ def _expected(order: ListOrder) -> list[int]:
 
 def _undo_migration(file: apsw.Connection) -> None:
     """Give a file back the columns and indexes of the version before 0210_task_days.sql."""
-    indexes = ("task_by_priority", "task_by_due", "task_by_status", "task_by_start")
+    indexes = ("task_by_priority", "task_by_due", "task_by_status", "task_by_start", "entity_out_of_sight")
     file.execute("".join(f"DROP INDEX {name};" for name in indexes))
     file.execute("ALTER TABLE entity DROP COLUMN status; ALTER TABLE entity DROP COLUMN start")
+    file.execute("ALTER TABLE answer DROP COLUMN change")
     before = (MIGRATIONS / "0200_task_order.sql").read_text().split("\n")
     file.execute("".join(line for line in before if line.startswith("CREATE INDEX")))
     file.execute("DELETE FROM migration WHERE number >= 210")
@@ -114,3 +115,22 @@ def test_tasks_come_in_their_order_page_by_page_also_from_rows_of_an_older_versi
         ):
             listed += [name for name, _ in page]
     assert listed == [entity_id(number) for number in _expected(order)]
+
+
+def test_a_start_reads_no_task_whose_columns_are_filled_and_ends_for_a_damaged_one(bench: StoreBench) -> None:
+    store = bench.store("a")
+    write(store, entity_id(1), title="x")
+    path = bench.folder / "a.db"
+    store.close()
+    with apsw.Connection(str(path)) as file:
+        file.execute("UPDATE entity SET status = NULL, kind = 'label', state = (SELECT state FROM entity)")
+        file.execute("UPDATE entity SET kind = 'task'")
+        statements: list[str] = []
+        file.trace_v2(apsw.SQLITE_TRACE_STMT, lambda event: statements.append(event["sql"]))
+        fill_columns(file)
+        file.trace_v2(0, None)
+        (select,) = {sql for sql in statements if sql.startswith("SELECT no, state")}
+        steps: list[Any] = file.execute(f"EXPLAIN QUERY PLAN {select}").fetchall()
+    file.close()
+    plan = "SEARCH entity USING INDEX task_by_status (visible=? AND status=?)"
+    assert [step[3] for step in steps] == [plan]
