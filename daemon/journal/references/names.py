@@ -107,9 +107,14 @@ def label_allows_category(label: Entity, category: EntityId | None) -> bool:
     return not scope or category in scope
 
 
+def is_id_text(text: str) -> bool:
+    """Report whether a text is an id: a member may have signed anything as one of a set."""
+    return _ID.fullmatch(text) is not None
+
+
 def member_ids(entity: Entity, prefix: str) -> list[EntityId]:
     """Return the ids in a set; what is no id is left out."""
-    return [id_from_text(member) for member in entity.members(prefix) if _ID.fullmatch(member)]
+    return [id_from_text(member) for member in entity.members(prefix) if is_id_text(member)]
 
 
 def member_ids_seen_at(

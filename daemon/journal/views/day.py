@@ -9,6 +9,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct, structs
 
+from daemon.journal.references.names import short_text
 from daemon.journal.views.part_bounds import PartBounds
 from daemon.journal.views.task_lines import TaskLine, task_lines_of
 from store.queries.task_ranges import TaskRange, count_beginning_after, count_tasks, first_task_states
@@ -63,7 +64,6 @@ def read_day(
     answer it shows the first.
     """
     shown_day = day.isoformat()
-    bounds = PartBounds({_LINES: _LINES_BYTES_MAX})
     groups = []
     for name, group_day, wanted in _ranges(day, None if later else shown_day):
         count = count_tasks(snapshot, wanted)
@@ -78,7 +78,10 @@ def read_day(
         [
             structs.replace(
                 group,
-                tasks=bounds.first(_LINES, [_day_line(next(lines), waiting) for _state in states]),
+                # Each group has its own bound: a peer's long tasks take nothing from the others.
+                tasks=PartBounds({_LINES: _LINES_BYTES_MAX // len(groups)}).first(
+                    _LINES, [_day_line(next(lines), waiting) for _state in states]
+                ),
             )
             for group, states in groups
         ],
@@ -99,4 +102,5 @@ def _ranges(day: date, begun_by: str | None) -> Iterator[tuple[GroupName, str | 
 
 
 def _day_line(line: TaskLine, waiting: Mapping[str, int]) -> DayLine:
-    return DayLine(**structs.asdict(line), waiting=waiting.get(line.id, 0))
+    shown = structs.replace(line, title=short_text(line.title))
+    return DayLine(**structs.asdict(shown), waiting=waiting.get(line.id, 0))

@@ -10,7 +10,7 @@ from typing import Any
 from daemon.journal.fields.colors import stored_color
 from daemon.journal.fields.plain_values import PLAIN_FIELDS, plain_values
 from daemon.journal.references import entities
-from daemon.journal.references.names import shown_name
+from daemon.journal.references.names import is_id_text, shown_name
 from daemon.journal.references.task_filters import ResolvedFilter
 from daemon.journal.views.structures import BriefTask, Progress
 from store.fold.entity import Entity
@@ -18,7 +18,7 @@ from store.fold.list_columns import ListOrder
 from store.fold.word_index import CATEGORY_FIELD, LABEL_FIELD_PREFIX
 from store.queries import projections
 from store.snapshot import Snapshot
-from syncproto.ids import EntityId, id_to_text
+from syncproto.ids import EntityId, id_from_text, id_to_text
 
 PAGE_MAX = 500
 LINES_MAX = 2000
@@ -70,8 +70,8 @@ def task_lines_page(
 def task_lines_of(snapshot: Snapshot, rows: list[tuple[EntityId, bytes]], *, removed: bool) -> list[TaskLine]:
     """Return the lines of tasks, each given with its state."""
     done_counts, total = _progress(snapshot, [task for task, _ in rows])
-    tags = _tags(snapshot)
-    task_values = ((task, projections.winning_values(state)) for task, state in rows)
+    task_values = [(task, projections.winning_values(state)) for task, state in rows]
+    tags = _tags(snapshot, [values for _task, values in task_values])
     return [
         _line(task, values, tags, Progress(done_counts.get(task, 0), total.get(task, 0)), removed)
         for task, values in task_values
@@ -142,11 +142,15 @@ def page_start(snapshot: Snapshot, after: str | None) -> EntityId | None:
     return None if after is None else entities.find_by_full_id(snapshot, "task", after).id
 
 
-def _tags(snapshot: Snapshot) -> dict[str, Entity]:
-    """Return the labels and categories in sight, by their ids as text."""
+def _tags(snapshot: Snapshot, tasks: list[dict[str, Any]]) -> dict[str, Entity]:
+    """Return the labels and categories in sight that tasks with these values have, by their ids as text."""
+    named = {label for values in tasks for label in _labels(values) if is_id_text(label)}
+    owned = {category for values in tasks if isinstance(category := values.get(CATEGORY_FIELD), bytes)}
+    tags = map(snapshot.entity, {*map(id_from_text, named), *map(EntityId, owned)})
     return {
-        id_to_text(entity.id): entity
-        for entity in (*snapshot.entities("label"), *snapshot.entities("category"))
+        id_to_text(tag.id): tag
+        for tag in tags
+        if tag is not None and tag.visible and tag.kind in ("label", "category")
     }
 
 

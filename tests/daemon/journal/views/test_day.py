@@ -150,12 +150,17 @@ def test_the_last_days_of_the_calendar_have_fewer_days_behind_them(a: Home) -> N
     assert [group.name for group in read(a, date.min).groups][-1] == "in_progress"
 
 
-def test_lines_that_are_too_long_for_one_answer_are_counted_all_the_same(a: Home) -> None:
+def test_long_tasks_of_one_group_take_nothing_from_the_others_and_show_the_beginning_of_their_titles(
+    a: Home,
+) -> None:
+    label = a.new("label", name="\x01" * 40_000)
     for _number in range(25):
-        a.new("task", title="x" * 200_000, due=DAYS[2], status="OPEN")
+        fields: dict[str, Value] = {"title": "\x01" * 200_000, f"label_ids/{id_to_text(label)}": True}
+        a.set(a.new("task", due=DAYS[2]), **fields)
     a.new("task", title="short", status="IN PROGRESS")
     groups = read(a).groups
-    assert [(group.count, len(group.tasks)) for group in groups if group.count] == [(25, 20), (1, 0)]
+    assert [(group.count, len(group.tasks)) for group in groups if group.count] == [(25, 25), (1, 1)]
+    assert {len(task.title) for group in groups for task in group.tasks} == {400, 5}
 
 
 def cost(home: Home, use: Any) -> tuple[int, int, int]:
@@ -188,6 +193,8 @@ def overdue_home(fleet: Fleet, name: str, count: int) -> Home:
     fields: dict[str, Value] = {"title": "x", "due": DAYS[0], "status": "IN PROGRESS", "start": DAYS[9]}
     with home.store.write() as tx:
         for number in range(count):
+            # What no shown task has costs nothing.
+            tx.commit([EntityWrite(tx.new_id(), "label", {"name": f"label {number}"})])
             # Every tenth does not show yet: none of those is read either.
             values = {**fields, "start": None} if number % 10 else fields
             tx.commit([EntityWrite(tx.new_id(), "task", values)])
