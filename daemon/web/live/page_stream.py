@@ -21,6 +21,8 @@ STREAMS_MAX: Final = 32
 COMMITS_READ_MAX: Final = 100
 RETRY_MS: Final = 1000
 _POSITION_CHARS_MAX: Final = 18
+SINCE: Final = "since"
+"""A kind of each news of the surroundings but the first of a stream, which says how they are already."""
 
 
 class Changed(Struct, frozen=True):
@@ -101,6 +103,8 @@ class PageStreams:
                 kinds = sorted(
                     kind for kind in look if kind not in known_look or look[kind] != known_look[kind]
                 )
+                # The bar of a page that was just made shows what the first look sees.
+                kinds += [SINCE] if known_look else []
                 event, known_look = b"event: around\ndata: %s\n\n" % msgspec.json.encode(Changed(kinds)), look
             # The network may notify without end, and show nothing new: a browser gets a sign of life then.
             elif (rest_s := sent_s + self._quiet_s - loop.time()) <= 0 or not await wait_for_any_growth(
