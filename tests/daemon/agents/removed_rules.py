@@ -152,7 +152,7 @@ TABLE = (
     Removed(
         "stale: the value that was seen",
         COMPARING,
-        "return is_own or current_value(state, field) == seen",
+        "return is_own or current_value(state, field) == seen_value",
         "return True",
         "tests/daemon/agents/deciding/test_decisions.py",
     ),

@@ -84,6 +84,21 @@ def test_a_decision_in_a_file_is_none_on_an_ask(fleet: Fleet, a: Home, b: Home, 
     assert {home.read(state) for home in (a, b)} == {"pending"}
 
 
+def test_a_decision_in_a_file_is_none_on_an_ask_that_any_device_may_decide(fleet: Fleet, a: Home):
+    codex = outside.added(a, "Codex", "none")
+    ask = details(a, ask_on(a, codex))
+    yes = {
+        "item_id": ask.id,
+        "verdict": "confirmed",
+        "device": a.signer.device,
+        "seen": [],
+        "via": "cli",
+        "args_hash": ask.args_hash,
+    }
+    imported(a, file_with(fleet, {EntityId(bytes([7]) * 16): ("decision", yes)}))
+    assert a.read(lambda snapshot: state_of(snapshot, ask, a.now_ms()).value) == "pending"
+
+
 def test_no_file_permits_by_a_rule_that_stands_or_asks_or_tells_of_a_use(
     fleet: Fleet, a: Home, b: Home, agent: EntityId
 ):
