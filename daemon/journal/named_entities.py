@@ -74,11 +74,11 @@ def restore(tx: Transaction, kind: NamedKind, ref: str) -> EntityId:
     return entity.id
 
 
-def require_free_name(tx: Transaction, entity: Entity, name: str) -> str:
+def require_free_name(snapshot: Snapshot, entity: Entity, name: str) -> str:
     """Check a name for something that is there: no other one in sight may have it."""
     kind = entity.kind.replace("_", " ")
     wanted = validation.checked_name(name, kind)
-    for other in tx.entities(entity.kind):
+    for other in snapshot.entities(entity.kind):
         if other.id != entity.id and comparison_key(other.text("name")) == comparison_key(wanted):
             other_name = other.text("name")
             raise Refused(

@@ -18,8 +18,7 @@ What holds, whatever happens:
 * What a change made goes out of sight, as a whole, unless a person has written in it or to it since. If
   another device does that meanwhile, it stays in sight: the deletion has not seen that (PROTOCOL.md,
   deletions).
-* Two devices that undo one change while apart write the same values and the same mark, and converge. Only the
-  end of a timer that ran is each device's own clock.
+* Two devices that undo one change while apart write the same values and the same mark, and converge.
 * The process may die at any moment: the transaction is in the log as a whole, or not at all. Asked again, it
   is told as already undone.
 * What a change replaced may be unknown: dropped by a compaction. Then it is left and named.
@@ -63,13 +62,14 @@ from syncproto.commit import AuthorKind, Commit, DecodedCommit
 from syncproto.ids import EntityId
 from syncproto.vector_clock import Head
 
-SEARCHED_MAX: Final = 1000
+SEARCHED_MAX: Final = 10_000
 """So many of this device's commits are looked through for the last change of a person."""
 IMPORT_GAP_MS: Final = 60_000
 """Commits of an import that follow one another no later than this belong to one import."""
 NAMES_GAP_MS: Final = 1000
 """An import makes its labels and categories so shortly before its first task."""
 
+_BY_NAME: Final = sentence("undo-by-name", "name a change: `placet log` shows the name of each")
 _COMMIT_BYTES: Final = 160 << 10
 _COMMIT_WRITES: Final = 1500
 _WRITE_BYTES: Final = 300
@@ -103,7 +103,8 @@ class ChangeParts(NamedTuple):
 def last_change(snapshot: Snapshot, task: str | None = None) -> str:
     """Return the name of the last change that a person made on this device, and that stands.
 
-    An undo is no such change: asked again and again, this goes back step by step. An import is one change.
+    An undo is no such change, nor is one of which an undo would put nothing back, since all of it was changed
+    again: asked again and again, this goes back step by step. An import is one change.
     With `task`, a task by id or title, only what was changed in it or in what belongs to it counts. Raises
     Refused if there is none among the last commits.
     """
@@ -112,19 +113,32 @@ def last_change(snapshot: Snapshot, task: str | None = None) -> str:
         family = entity_and_descendant_ids(snapshot, entities.find_task(snapshot, task, removed=True))
     for number, seq in enumerate(own_positions(snapshot, COMMITS_MAX)):
         if number >= SEARCHED_MAX:
-            break
+            raise Refused(
+                RefusalCode.NOT_FOUND,
+                sentence(
+                    "no-change-among-last",
+                    "none of the last {count} changes of this device is left to undo",
+                    count=SEARCHED_MAX,
+                ),
+                _BY_NAME,
+            )
         received = snapshot.log.commit_at(seq)
         operations = received.commit.operations
         if family is not None and not any(operation.entity in family for operation in operations):
             continue
-        if _stands(snapshot, received):
+        if _stands(snapshot, received) and _has_effect(snapshot, Placed(seq, received)):
             is_import = _is_import(received)
             return span_names(_whole_import(snapshot, received) if is_import else [_alone(received)])
     raise Refused(
         RefusalCode.NOT_FOUND,
         sentence("no-change-to-undo", "no change of yours on this device is left to undo"),
-        sentence("undo-by-name", "name a change: `placet log` shows the name of each"),
+        _BY_NAME,
     )
+
+
+def _has_effect(snapshot: Snapshot, change: Placed) -> bool:
+    """Say whether an undo of a change would put anything back, or take a verdict back."""
+    return bool(verdicts_in(change.received.commit) or UndoPlanner(snapshot).plan(change).writes)
 
 
 def _stands(snapshot: Snapshot, received: DecodedCommit) -> bool:

@@ -25,7 +25,8 @@ from store.fold.entity_state import DELETED
 from store.queries.field_changes import PreviousValues
 from store.queries.tagged_tasks import tasks_tagged
 from store.sentence import Sentence, sentence
-from store.transaction import EntityWrite, Transaction
+from store.snapshot import Snapshot
+from store.transaction import EntityWrite
 from syncproto.codec import Redacted, Value
 from syncproto.commit import AuthorKind, Commit, DecodedCommit, Operation
 from syncproto.ids import EntityId, id_from_text
@@ -80,13 +81,13 @@ def _tags_written(operation: Operation) -> Iterator[EntityId]:
 
 
 class UndoPlanner:
-    """Works out the undo of commits, one after another, as the transaction sees the journal."""
+    """Works out the undo of commits, one after another, as a snapshot sees the journal."""
 
-    def __init__(self, tx: Transaction) -> None:
-        self._tx = tx
-        self._pasts = PreviousValues(tx)
-        self._names = NameLookup(tx)
-        self._since = WritesSince(tx)
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._pasts = PreviousValues(snapshot)
+        self._names = NameLookup(snapshot)
+        self._since = WritesSince(snapshot)
         self._unmade: set[EntityId] = set()
         self._brought_back: set[EntityId] = set()
         self._freed: set[tuple[EntityId, EntityId]] = set()
@@ -110,7 +111,7 @@ class UndoPlanner:
         own.sort(key=_turn)
         writes, left = dict[EntityId, EntityWrite](), list[LeftValue]()
         for operation in own:
-            entity = self._tx.entity(operation.entity)
+            entity = self._snapshot.entity(operation.entity)
             assert entity is not None
             if operation.creates:
                 fields, reasons = self._unmake(change, operation, entity, is_alone=len(own) == 1)
@@ -142,7 +143,7 @@ class UndoPlanner:
         So a value of a device that was away stands beside what is put back, and is not overwritten unseen.
         """
         void = [version.source.head for field in fields for version in entity.versions(field)]
-        return merge_clocks(operation.base, tuple(sorted({head, *void})), self._tx.log)
+        return merge_clocks(operation.base, tuple(sorted({head, *void})), self._snapshot.log)
 
     # -- what a commit made ---------------------------------------------------------------------------
 
@@ -160,7 +161,7 @@ class UndoPlanner:
         why = self._why_it_stays(change, entity)
         if why is None:
             self._unmade.add(entity.id)
-            return self._deletion(entity), {}
+            return self._deletion(change, entity), {}
         is_side = not is_alone and operation.kind in _SIDE_KINDS
         return {}, {} if is_side else {DELETED: why}
 
@@ -171,7 +172,7 @@ class UndoPlanner:
         if entity.kind in _NAMED:
             freed = self._unmade | {task for task, tag in self._freed if tag == entity.id}
             # One more than this undo frees: if there are others, one is among them.
-            if not freed.issuperset(tasks_tagged(self._tx, entity.id, len(freed) + 1)):
+            if not freed.issuperset(tasks_tagged(self._snapshot, entity.id, len(freed) + 1)):
                 return sentence("tasks-have-it", "other tasks have it by now")
         return self._why_not_deleted(change, entity)
 
@@ -185,11 +186,13 @@ class UndoPlanner:
             device=self._device(write.head),
         )
 
-    def _deletion(self, entity: Entity) -> dict[str, Value]:
+    def _deletion(self, change: Placed, entity: Entity) -> dict[str, Value]:
         fields: dict[str, Value] = {DELETED: True}
-        # A record that comes back must not make a second one run.
+        # A record that comes back must not make a second one run. Its end follows from the change: two
+        # devices that undo it while apart write the same.
         if entity.kind == "time_record" and not entity.text(_END):
-            fields[_END] = iso_utc(max(self._tx.now_ms(), kept_moment_ms(entity.text("started_at")) or 0))
+            started_ms = kept_moment_ms(entity.text("started_at")) or 0
+            fields[_END] = iso_utc(max(change.received.commit.stamp.ms, started_ms))
         return fields
 
     # -- what a commit changed ------------------------------------------------------------------------
@@ -214,7 +217,7 @@ class UndoPlanner:
             return {}, reasons
         if fields.get(DELETED) is True:
             self._unmade.add(entity.id)
-            return self._deletion(entity), reasons
+            return self._deletion(change, entity), reasons
         if operation.deletes:
             # The end that a running record was given when it was removed stays: it does not run again.
             fields.pop(_END, None)
@@ -250,13 +253,19 @@ class UndoPlanner:
         if entity.kind in _NAMED and ("name" in fields or DELETED in fields):
             name = fields.get("name", entity.text("name"))
             try:
-                named_entities.require_free_name(self._tx, entity, name if isinstance(name, str) else "")
+                named_entities.require_free_name(
+                    self._snapshot, entity, name if isinstance(name, str) else ""
+                )
             except Refused as refused:
                 return refused.sentence
         if entity.kind == "link" and fields.get(DELETED) is False:
             key = task_graph.link_key_of(entity)
             is_blocking = key is not None and key.type == task_graph.BLOCKS
-            if key is not None and is_blocking and task_graph.blocking_path(self._tx, key.ends, key.begins):
+            if (
+                key is not None
+                and is_blocking
+                and task_graph.blocking_path(self._snapshot, key.ends, key.begins)
+            ):
                 return sentence(
                     "would-close-circle", "it would close a circle of tasks that block each other"
                 )
@@ -268,14 +277,16 @@ class UndoPlanner:
     def _may_run(self, record: Entity) -> bool:
         """Say whether a record may run again: on the device that made it, if no other one runs there."""
         born = record.created
-        if born is None or self._names.device_of_replica(born.head.replica) != self._tx.device:
+        if born is None or self._names.device_of_replica(born.head.replica) != self._snapshot.device:
             return False
-        rows = self._tx.states_in_order("time_record", removed=False, closed=False, after=None, limit=1000)
-        running = (self._tx.entity(name) for name, _ in rows if name not in self._unmade)
+        rows = self._snapshot.states_in_order(
+            "time_record", removed=False, closed=False, after=None, limit=1000
+        )
+        running = (self._snapshot.entity(name) for name, _ in rows if name not in self._unmade)
         return not any(
             other is not None
             and other.created is not None
-            and self._names.device_of_replica(other.created.head.replica) == self._tx.device
+            and self._names.device_of_replica(other.created.head.replica) == self._snapshot.device
             for other in running
         )
 
@@ -286,16 +297,16 @@ class UndoPlanner:
         above: dict[EntityId, Entity] = {}
         for field in _POINTERS:
             value = fields.get(field, entity.value(field))
-            target = self._tx.entity(EntityId(value)) if isinstance(value, bytes) else None
+            target = self._snapshot.entity(EntityId(value)) if isinstance(value, bytes) else None
             if target is not None:
-                above |= {member.id: member for member in (target, *ancestors(self._tx, target))}
+                above |= {member.id: member for member in (target, *ancestors(self._snapshot, target))}
         return list(above.values())
 
     def _touch_writes(self, writes: Iterable[EntityWrite]) -> list[EntityWrite]:
         """Return the empty operations on what the values that come back belong to."""
         above: dict[EntityId, Entity] = {}
         for write in writes:
-            entity = None if write.fields.get(DELETED) is True else self._tx.entity(write.entity)
+            entity = None if write.fields.get(DELETED) is True else self._snapshot.entity(write.entity)
             if entity is not None:
                 above |= {member.id: member for member in self._parents_of(entity, write.fields)}
         return [touch_task(member) for member in above.values() if member.visible]

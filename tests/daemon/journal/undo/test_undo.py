@@ -13,6 +13,7 @@ from daemon.journal import (
     categories,
     checklist_items,
     checklists,
+    conflicts,
     entries,
     item_moves,
     labels,
@@ -361,8 +362,31 @@ def test_a_timer_that_was_started_comes_back_ended(a: Home, parts: Parts) -> Non
     assert a.read(time_records.list_running) == []
     assert undone.undo is not None
     undo(a, undone.undo)
-    assert a.read(time_records.list_running) == []
-    assert len(a.read(lambda snapshot: tasks.show(snapshot, parts.task)).times) == 2
+    task = a.read(lambda snapshot: tasks.show(snapshot, parts.task))
+    assert [record.is_running for record in task.times] == [False, False]
+
+
+def test_two_devices_that_undo_a_started_timer_agree(a: Home, b: Home, fleet: Fleet, parts: Parts) -> None:
+    started = change(a, lambda tx: time_records.start(tx, parts.task, NewTimer(), TYPED))
+    fleet.sync()
+    undo(a, started)
+    fleet.now_ms += 90_000
+    undo(b, started)
+    fleet.sync()
+    assert a.read(lambda snapshot: conflicts.list_conflicts(snapshot, None)) == []
+    (record,) = a.read(lambda snapshot: snapshot.entities("time_record", removed=True))
+    assert len({version.value for version in record.versions("ended_at")}) == 1
+
+
+def test_a_change_that_was_changed_again_is_not_the_last_one(
+    a: Home, b: Home, fleet: Fleet, parts: Parts
+) -> None:
+    first = change(a, lambda tx: tasks.edit(tx, parts.other, TaskEdit(priority="P0")))
+    a.write(lambda tx: tasks.edit(tx, parts.task, TaskEdit(title="Here")))
+    fleet.sync()
+    b.write(lambda tx: tasks.edit(tx, parts.task, TaskEdit(title="There")))
+    fleet.sync()
+    assert a.read(last_change) == first
 
 
 def test_the_last_change_may_be_that_of_one_task(a: Home, parts: Parts) -> None:
