@@ -97,7 +97,7 @@ BELIEVED_NO_MORE = [
     ),
     ("INSERT INTO own_holder VALUES ('box', x'01')", "SELECT holder FROM own_holder"),
     (
-        "INSERT INTO answer VALUES (99, 'key', zeroblob(32), 200, x'7b7d')",
+        "INSERT INTO answer VALUES (99, 'key', zeroblob(32), 200, x'7b7d', '')",
         "SELECT key FROM answer WHERE no = 99",
     ),
     (
