@@ -5,6 +5,7 @@ Never decides what is in a group.
 
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING, Final
 
 from daemon.words.dates import due_words, full_day_words
@@ -17,6 +18,7 @@ _DAYLESS: Final = {
     "overdue": gettext_noop("Overdue"),
     "in_progress": gettext_noop("In progress without a day"),
 }
+_DAY_CHARS: Final = 10
 _CLOSED: Final = ("DONE", "REJECTED")
 _NEAR: Final = (gettext_noop("Today"), gettext_noop("Tomorrow"))
 
@@ -35,8 +37,22 @@ def group_words(name: str, day: str | None, now_s: float | None) -> str:
 def begins_later(task: Mapping[str, object], now_s: float | None) -> bool:
     """Say whether a task is open and its start is still to come."""
     start = task.get("start")
-    days = due_words(start, now_s)[1] if start else None
+    days = due_words(start, now_s)[1] if _is_day(start) else None
     return days is not None and days > 0 and task.get("status") not in _CLOSED
+
+
+def _is_day(value: object) -> bool:
+    """Say whether a value is a day, YYYY-MM-DD, and nothing else.
+
+    What lists are narrowed by in the store, `day_text`, is the same: the command line knows no store.
+    """
+    if not isinstance(value, str) or len(value) != _DAY_CHARS or value[4] != "-" or value[7] != "-":
+        return False
+    try:
+        date.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
 
 
 def begin_later_words(count: int) -> str:
