@@ -238,7 +238,7 @@ class Daemon:
             Speech(self._settings.language),
             device_states=self._peers.devices.states,
         )
-        typed = HumanInput(self._clock.now_ms, local_zone(), language_in_use)
+        typed = HumanInput(self._clock.now_ms, local_zone, language_in_use)
         check = VerifyJob(partial(verify_apart, self._database), self._clock.now_ms)
         deeds = AgentDeeds(services, typed, self._peers.devices)
         routes = [
@@ -320,7 +320,7 @@ class Daemon:
 
     def _human_input(self) -> HumanInput:
         language = chosen_language(self._settings.language, os.environ)
-        return HumanInput(self._clock.now_ms, local_zone(), language)
+        return HumanInput(self._clock.now_ms, local_zone, language)
 
     def _routes(self) -> list[Route]:
         now_ms = self._clock.now_ms

@@ -22,18 +22,24 @@ from store.snapshot import Snapshot
 class HumanInput:
     """Reads days and times as they are typed on this device.
 
-    `language` is that of whoever typed; a function, if not all who type here read the same one.
+    `language` is that of whoever typed; a function, if not all who type here read the same one. `zone` is a
+    function where the device may travel: it is asked each time.
     """
 
     __slots__ = ("_language", "_zone", "now_ms")
 
-    def __init__(self, now_ms: Callable[[], int], zone: tzinfo, language: str | Callable[[], str]) -> None:
+    def __init__(
+        self,
+        now_ms: Callable[[], int],
+        zone: tzinfo | Callable[[], tzinfo],
+        language: str | Callable[[], str],
+    ) -> None:
         self.now_ms = now_ms
-        self._zone = zone
+        self._zone = zone if callable(zone) else lambda: zone
         self._language = language if callable(language) else lambda: language
 
     def _now(self) -> datetime:
-        return datetime.fromtimestamp(self.now_ms() / 1000, UTC).astimezone(self._zone)
+        return datetime.fromtimestamp(self.now_ms() / 1000, UTC).astimezone(self._zone())
 
     def today(self) -> date:
         """Return the day that it is here."""
@@ -60,7 +66,8 @@ class HumanInput:
 
     def moment(self, words: str, prefer: grammar.TimeDirection = "past") -> datetime:
         """Read a point in time, in UTC. Raises Refused."""
-        return grammar.parse_moment(words, self._now(), self._zone, self._language(), prefer)
+        zone = self._zone()
+        return grammar.parse_moment(words, self._now().astimezone(zone), zone, self._language(), prefer)
 
     def captured_line(
         self, snapshot: Snapshot, line: str, *, keep: Collection[str] = (), given: Collection[str] = ()

@@ -328,3 +328,14 @@ async def test_the_metrics_tell_numbers_and_no_words(laptop: Device):
     assert int(answer["placet_resident_bytes"]) > 1 << 20
     assert "passport" not in text
     assert laptop.name not in text
+
+
+async def test_a_daemon_whose_device_travels_says_the_day_of_where_it_is(
+    laptop: Device, monkeypatch: pytest.MonkeyPatch
+):
+    days = set()
+    # More than a day lies between the two: at no moment is it the same day in both.
+    for zone in ("Etc/GMT-14", "Etc/GMT+12"):
+        monkeypatch.setenv("TZ", zone)
+        days.add((await laptop.do("GET", "/v1/today"))["day"])
+    assert len(days) == 2
