@@ -42,7 +42,7 @@ class Picture:
     theme: str = "light"
 
 
-NAMES: Final = ("inbox", "review", "permissions", "board", "timeline", "devices")
+NAMES: Final = ("today", "inbox", "review", "permissions", "board", "timeline", "devices")
 """The pictures that the documents show; a test looks that each is there and shown."""
 
 _TASKS: Final = (
@@ -51,12 +51,12 @@ _TASKS: Final = (
     ("Plan the summer trip", "Takes about 90 minutes. Todo: compare night trains, find a sitter for the cat"),
 )
 _OTHERS: Final = (
-    ("Send the grant report", "in progress", "P1"),
-    ("Answer the landlord", "in progress", "P2"),
-    ("Book the dentist", "groomed", "P3"),
-    ("Update the family calendar", "groomed", "P2"),
-    ("Order new filters", "done", "P3"),
-    ("Sign the lease", "done", "P1"),
+    ("Send the grant report", "in progress", "P1", "yesterday"),
+    ("Answer the landlord", "in progress", "P2", "today"),
+    ("Book the dentist", "groomed", "P3", "today"),
+    ("Update the family calendar", "groomed", "P2", "tomorrow"),
+    ("Order new filters", "done", "P3", "none"),
+    ("Sign the lease", "done", "P1", "none"),
 )
 _MAIL: Final = {
     "to": "ana@example.org",
@@ -68,8 +68,8 @@ _MAIL: Final = {
 def tell_story(laptop: Device, phone: Device) -> list[str]:
     """Fill the journal of two devices with what people do in a week; return the tasks that have agents."""
     pair(laptop, phone)
-    for title, status, priority in _OTHERS:
-        task = laptop.do("add", title, "--priority", priority)["id"]
+    for title, status, priority, due in _OTHERS:
+        task = laptop.do("add", "--priority", priority, "--due", due, title)["id"]
         laptop.do("set", "status", task, *status.split())
     tasks = [_proposed(laptop, title, note) for title, note in _TASKS]
     _decide_on(laptop, phone, tasks[1])
@@ -154,7 +154,7 @@ def main() -> int:
                 device.start()
             tasks = tell_story(laptop, phone)
             take(chromium, laptop, _pictures_of_laptop(tasks))
-            take(chromium, phone, [Picture("permissions", "/permissions", PHONE, theme="dark")])
+            take(chromium, phone, [Picture("permissions", "/permissions", PHONE, 800, "dark")])
         finally:
             for device in devices:
                 device.stop()
@@ -163,6 +163,7 @@ def main() -> int:
 
 def _pictures_of_laptop(tasks: list[str]) -> list[Picture]:
     return [
+        Picture("today", "/", WIDE, 800),
         Picture("inbox", "/inbox", WIDE, 1050),
         Picture("review", f"/reviews/{tasks[0]}", WIDE),
         Picture("board", "/board", WIDE, 460, "dark"),
