@@ -31,7 +31,7 @@ def test_each_picture_is_there_and_light(name: str) -> None:
 
 def test_the_guide_shows_all_of_them_and_the_readme_two() -> None:
     assert displayed_in("docs/guide/page.md") == set(pages.NAMES)
-    assert displayed_in("README.md") == {"inbox", "permissions"}
+    assert displayed_in("README.md") == {"today", "permissions"}
 
 
 def test_no_other_picture_lies_about() -> None:
