@@ -5,7 +5,7 @@ Never reads more tasks than it shows: what it only counts, an index counts.
 
 from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct, structs
 
@@ -78,10 +78,7 @@ def read_day(
         [
             structs.replace(
                 group,
-                # Each group has its own bound: a peer's long tasks take nothing from the others.
-                tasks=PartBounds({_LINES: _LINES_BYTES_MAX // len(groups)}).first(
-                    _LINES, [_day_line(next(lines), waiting) for _state in states]
-                ),
+                tasks=_fitting_lines([_day_line(next(lines), waiting) for _state in states], len(groups)),
             )
             for group, states in groups
         ],
@@ -101,6 +98,18 @@ def _ranges(day: date, begun_by: str | None) -> Iterator[tuple[GroupName, str | 
     yield "in_progress", None, begun._replace(status=IN_PROGRESS).without_day()
 
 
+def _fitting_lines(lines: list[DayLine], groups: int) -> list[DayLine]:
+    """Return the first lines of a group that fit into its part of an answer, one at least.
+
+    Each group has a bound of its own: a peer's long tasks take nothing from the others.
+    """
+    return PartBounds({_LINES: _LINES_BYTES_MAX // groups}).first(_LINES, lines) or lines[:1]
+
+
 def _day_line(line: TaskLine, waiting: Mapping[str, int]) -> DayLine:
-    shown = structs.replace(line, title=short_text(line.title))
-    return DayLine(**structs.asdict(shown), waiting=waiting.get(line.id, 0))
+    # Texts of a peer have any length, a priority too.
+    texts = {
+        name: short_text(value) for name, value in structs.asdict(line).items() if isinstance(value, str)
+    }
+    shown: dict[str, Any] = structs.asdict(line) | texts
+    return DayLine(**shown, waiting=waiting.get(line.id, 0))
