@@ -20,7 +20,6 @@ from daemon.control import list_answers
 from daemon.control.list_answers import EncodedList
 from daemon.control.request_metrics import RequestMeter
 from daemon.control.route import (
-    CHANGE_HEADER,
     IDEMPOTENCY_HEADER,
     IDEMPOTENCY_KEY_PATTERN,
     AsyncHandler,
@@ -31,7 +30,7 @@ from daemon.control.route import (
     WriteHandler,
 )
 from daemon.disk import READING_STILL_WORKS, DiskFloor
-from daemon.journal.references.change_names import span_names
+from daemon.journal.references.change_names import CHANGE_HEADER, span_names
 from daemon.refusal import RefusalCode, Refused, usage_error
 from store.local import idempotency
 from store.local.idempotency import StoredResponse

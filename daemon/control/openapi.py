@@ -14,13 +14,13 @@ from msgspec import Struct
 from daemon.control.error_body import Envelope
 from daemon.control.list_answers import FIRST, LEFT_OUT_HEADER
 from daemon.control.route import (
-    CHANGE_HEADER,
     IDEMPOTENCY_HEADER,
     IDEMPOTENCY_KEY_PATTERN,
     Nothing,
     Route,
     StreamHandler,
 )
+from daemon.journal.references.change_names import CHANGE_HEADER
 
 type_json = dict[str, Any]
 

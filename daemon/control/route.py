@@ -16,8 +16,6 @@ from store.transaction import Transaction
 
 REQUEST_BYTES_MAX = 1 << 20
 CREATED = 201
-CHANGE_HEADER: Final = "Placet-Change"
-"""The header of an answer that names what the request wrote, for an undo."""
 IDEMPOTENCY_HEADER: Final = "Idempotency-Key"
 IDEMPOTENCY_KEY_PATTERN: Final = r"[\x21-\x7e]{1,128}"
 

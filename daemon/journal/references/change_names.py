@@ -17,6 +17,8 @@ from store.transaction import CommitSpan
 from syncproto.commit import COUNTER_MAX
 from syncproto.vector_clock import Head
 
+CHANGE_HEADER: Final = "Placet-Change"
+"""The header of an answer, of the API and of the page, that names what the request wrote, for an undo."""
 HASH_DIGITS: Final = 12
 COMMITS_MAX: Final = 50_000
 """How many commits one name may stand for: an import of as many tasks."""

@@ -12,7 +12,7 @@ import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from daemon.journal.references.change_names import span_names
+from daemon.journal.references.change_names import CHANGE_HEADER, span_names
 from daemon.journal.undo.undo import show_change
 from daemon.journal.undo.undo_answer import UndoView
 from daemon.refusal import Refused
@@ -26,11 +26,7 @@ COOKIE: Final = "placet_deed"
 REFRESH_HEADER: Final = "Placet-Refresh"
 """What the page sends when it fetches itself anew by itself: nobody has pressed anything then."""
 PLACE_HEADER: Final = "Placet-Place"
-"""Where the page is that sends a form by a script:
-
-an answer from elsewhere is fetched once more, to be shown.
-"""
-CHANGE_HEADER: Final = "Placet-Change"
+"""Where the page is that sends a form by a script: an answer from elsewhere is fetched again, to be shown."""
 _AGE_S: Final = 60
 _NAME_CHARS_MAX: Final = 400
 _KEPT: Final = re.compile(r"[0-9a-f.+-]{1,400}")

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from daemon import paths
-from daemon.control.route import CHANGE_HEADER
 from daemon.control.routes.transfers import exports, jsonl_import
 from daemon.control.routes.transfers.exports import ExportRoutes
 from daemon.control.routes.transfers.jsonl_import import JsonlImportRoutes
 from daemon.control.spool import MEMORY_BYTES, Spool
 from daemon.disk import DiskFloor
 from daemon.formats.jsonl import reader
+from daemon.journal.references.change_names import CHANGE_HEADER
 from daemon.refusal import RefusalCode, Refused
 from tests.daemon.control.conftest import Api
 
