@@ -19,10 +19,9 @@ UNDO: Final = "undo"
 
 
 class UndoMark(NamedTuple):
-    """That a commit was undone by another; `left` values of it stayed as they were."""
+    """That a commit was undone; `left` values of it stayed as they were."""
 
     left: int
-    undone_by: Head
 
 
 def mark_id(head: Head) -> EntityId:
@@ -44,10 +43,8 @@ def mark_of(snapshot: Snapshot, head: Head) -> UndoMark | None:
     mark = snapshot.entity(mark_id(head))
     if mark is None or not mark.visible or mark.kind != UNDO:
         return None
-    written, left = mark.version("change"), mark.value("left")
-    if written is None:
-        return None
-    return UndoMark(left if type(left) is int else 0, written.source.head)
+    left = mark.value("left")
+    return None if mark.version("change") is None else UndoMark(left if type(left) is int else 0)
 
 
 def undone_in(commit: Commit) -> list[Head]:
