@@ -5,7 +5,7 @@ Never deletes anything: what was removed is kept, and this only lists it.
 
 from collections.abc import Callable, Mapping
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -34,32 +34,27 @@ from syncproto.ids import id_to_text
 
 PAGE_MAX: Final = 500
 
-_RESTORE: Final[Mapping[str, Callable[[Transaction, str], object]]] = {
-    "task": tasks.restore,
-    "checklist": checklists.restore,
-    "checklist_item": checklist_items.restore_item,
-    "entry": entries.restore,
-    "time_record": time_records.restore,
-    "link": links.restore,
-    "label": labels.restore,
-    "category": categories.restore,
-    "preference": preferences.restore,
-}
-"""How each kind of thing is brought back."""
+_UseCase = Callable[[Transaction, str], object]
 
 
-_REMOVE: Final[Mapping[str, Callable[[Transaction, str], object]]] = {
-    "task": tasks.remove,
-    "checklist": checklists.remove,
-    "checklist_item": checklist_items.remove_item,
-    "entry": entries.remove,
-    "time_record": time_records.remove,
-    "link": links.remove,
-    "label": labels.remove,
-    "category": categories.remove,
-    "preference": preferences.remove,
+class _Ways(NamedTuple):
+    """How a kind of thing is taken out of sight, and brought back."""
+
+    remove: _UseCase
+    restore: _UseCase
+
+
+_WAYS: Final[Mapping[str, _Ways]] = {
+    "task": _Ways(tasks.remove, tasks.restore),
+    "checklist": _Ways(checklists.remove, checklists.restore),
+    "checklist_item": _Ways(checklist_items.remove_item, checklist_items.restore_item),
+    "entry": _Ways(entries.remove, entries.restore),
+    "time_record": _Ways(time_records.remove, time_records.restore),
+    "link": _Ways(links.remove, links.restore),
+    "label": _Ways(labels.remove, labels.restore),
+    "category": _Ways(categories.remove, categories.restore),
+    "preference": _Ways(preferences.remove, preferences.restore),
 }
-"""How each kind of thing is taken out of sight."""
 
 
 class RemovedThing(Struct, frozen=True, kw_only=True):
@@ -94,26 +89,24 @@ def list_removed(
     snapshot: Snapshot, *, after: str | None, limit: int, now_ms: int | None = None
 ) -> list[RemovedThing]:
     """List a page of what was removed; `after` is the id of the last one of the page before."""
-    last = None if after is None else entities.find_entity(snapshot, list(_RESTORE), after, removed=True).id
-    listed = [
-        entity for _, entity in islice(removed_entities(snapshot, _RESTORE, last), min(limit, PAGE_MAX))
-    ]
+    last = None if after is None else entities.find_entity(snapshot, list(_WAYS), after, removed=True).id
+    listed = [entity for _, entity in islice(removed_entities(snapshot, _WAYS, last), min(limit, PAGE_MAX))]
     return [_present(snapshot, entity, now_ms) for entity in listed]
 
 
 def bring_back(tx: Transaction, ref: str) -> BroughtBack:
     """Bring back what was removed, by its id; what is in sight stays as it is. Raises Refused."""
-    entity = entities.find_entity(tx, list(_RESTORE), ref, removed=True, noun="thing")
+    entity = entities.find_entity(tx, list(_WAYS), ref, removed=True, noun="thing")
     title = _title(tx, entity)
     if not entity.visible:
-        _RESTORE[entity.kind](tx, id_to_text(entity.id))
+        _WAYS[entity.kind].restore(tx, id_to_text(entity.id))
     return BroughtBack(id=id_to_text(entity.id), kind=entity.kind, title=title)
 
 
 def remove_thing(tx: Transaction, ref: str) -> None:
     """Take anything out of sight, by its id. Raises Refused."""
-    entity = entities.find_entity(tx, list(_REMOVE), ref, removed=True, noun="thing")
-    _REMOVE[entity.kind](tx, id_to_text(entity.id))
+    entity = entities.find_entity(tx, list(_WAYS), ref, removed=True, noun="thing")
+    _WAYS[entity.kind].remove(tx, id_to_text(entity.id))
 
 
 def _present(snapshot: Snapshot, entity: Entity, now_ms: int | None) -> RemovedThing:
