@@ -71,17 +71,12 @@ def _urgency(task: TaskJson) -> tuple[str, str]:
 
 def task_rows(tasks: Iterable[TaskJson]) -> Iterator[Sequence[object]]:
     """Give the plain columns: id, status, priority, due, title, labels, ticked/items."""
-    for task in in_order(tasks):
-        get = task.get
-        yield (
-            get("id"),
-            get("status"),
-            get("priority"),
-            get("due"),
-            get("title"),
-            get("labels"),
-            progress(task),
-        )
+    return map(plain_cells, in_order(tasks))
+
+
+def plain_cells(task: Mapping[str, Any]) -> tuple[object, ...]:
+    """Return the plain columns of a task in a list, as `task_rows` names them."""
+    return (*map(task.get, ("id", "status", "priority", "due", "title", "labels")), progress(task))
 
 
 def task_row(task: TaskJson) -> Iterator[Sequence[object]]:

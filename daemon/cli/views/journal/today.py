@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from daemon.cli.terminal.table import row_lines
-from daemon.cli.views.journal.tasks import LINE_COLUMNS, line_cells, progress
+from daemon.cli.views.journal.tasks import LINE_COLUMNS, line_cells, plain_cells
 from daemon.words.day_groups import group_words
 from daemon.words.short_ids import short_ids_of
 from daemon.words.translation import _
@@ -25,19 +25,7 @@ def day_rows(day: DayJson) -> Iterator[Sequence[object]]:
     """Give the plain columns of each task that is shown; the first two are those of its group."""
     for group in day.get("groups") or ():
         for task in group.get("tasks") or ():
-            get = task.get
-            yield (
-                group.get("name"),
-                group.get("day"),
-                get("id"),
-                get("status"),
-                get("priority"),
-                get("due"),
-                get("title"),
-                get("labels"),
-                progress(task),
-                get("waiting"),
-            )
+            yield group.get("name"), group.get("day"), *plain_cells(task), task.get("waiting")
 
 
 def day_lines(day: DayJson, display: Display) -> Iterator[str]:
