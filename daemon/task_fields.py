@@ -12,6 +12,8 @@ FieldType = Literal["title", "status", "reason", "priority", "day", "minutes", "
 """What a field holds. A `name` is that of a category, `names` are those of labels."""
 
 STATUSES: Final = ("OPEN", "GROOMED", "IN PROGRESS", "BLOCKED", "ON HOLD", "DONE", "REJECTED")
+CLOSED_STATUSES: Final = ("DONE", "REJECTED")
+"""The statuses of a task that is over; the store knows them by itself, since it is below."""
 
 
 class Option(NamedTuple):

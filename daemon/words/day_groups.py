@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING, Final
 
+from daemon.task_fields import CLOSED_STATUSES
 from daemon.words.dates import due_words, full_day_words
 from daemon.words.translation import _, gettext_noop, ngettext
 
@@ -19,7 +20,6 @@ _DAYLESS: Final = {
     "in_progress": gettext_noop("In progress without a day"),
 }
 _DAY_CHARS: Final = 10
-_CLOSED: Final = ("DONE", "REJECTED")
 _NEAR: Final = (gettext_noop("Today"), gettext_noop("Tomorrow"))
 
 
@@ -38,7 +38,7 @@ def begins_later(task: Mapping[str, object], now_s: float | None) -> bool:
     """Say whether a task is open and its start is still to come."""
     start = task.get("start")
     days = due_words(start, now_s)[1] if _is_day(start) else None
-    return days is not None and days > 0 and task.get("status") not in _CLOSED
+    return days is not None and days > 0 and task.get("status") not in CLOSED_STATUSES
 
 
 def _is_day(value: object) -> bool:

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from daemon.agents.deciding.item_state import ItemState
+from daemon.task_fields import CLOSED_STATUSES
 from store.fold.item import Item
 from syncproto.ids import EntityId
 
 SOON_MS = 86_400_000
-_FINISHED = frozenset({"DONE", "REJECTED"})
 
 
 class _Place(NamedTuple):
@@ -52,5 +52,5 @@ def _place(state: ItemState, now_ms: int) -> _Place:
     made_ms = min(occurrence.created_ms for occurrence in item.occurrences)
     if expires_soon(item, now_ms):
         return _Place(0, item.expires_ms, "", made_ms, item.task)
-    due = "" if task is None or task.text("status") in _FINISHED else task.text("due")
+    due = "" if task is None or task.text("status") in CLOSED_STATUSES else task.text("due")
     return _Place(1 if due else 2, 0, due, made_ms, item.task)

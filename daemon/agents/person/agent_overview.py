@@ -45,6 +45,7 @@ from daemon.journal.references.names import category_id_of, shown_name
 from daemon.journal.views.lookup import NameLookup
 from daemon.journal.views.report_facts import with_current_facts
 from daemon.refusal import RefusalCode, Refused
+from daemon.task_fields import CLOSED_STATUSES
 from daemon.timestamps import iso_utc, stamp_utc
 from store.fold.entity import Entity
 from store.local import run_log, timers
@@ -61,7 +62,6 @@ OUTLOOK_BY_MODE = {
     HYBRID: sentence("agent-wakes-when-asked-or-timed", "it wakes when asked, and by timers"),
 }
 
-_FINISHED = frozenset({"DONE", "REJECTED"})
 
 OutlookLookup = Callable[[EntityId], Outlook]
 
@@ -212,7 +212,7 @@ def tasks_without_agent(snapshot: Snapshot, category: EntityId | None, limit: in
     tasks = (
         task.id
         for task in snapshot.entities("task")
-        if task.text("status") not in _FINISHED
+        if task.text("status") not in CLOSED_STATUSES
         and (category is None or category_id_of(task) == category)
         and load_agent(snapshot, agent_id(task.id)) is None
     )

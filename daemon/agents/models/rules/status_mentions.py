@@ -9,6 +9,7 @@ from typing import NamedTuple
 from daemon.agents.models.rules.clauses import Clause, is_asserted, is_asserted_now, words_after, words_before
 from daemon.agents.models.rules.lexicon.cue_table import CueTable, Phrases
 from daemon.agents.models.rules.lexicon.plain_text import phrase_pattern
+from daemon.task_fields import CLOSED_STATUSES
 
 BLOCKED = "BLOCKED"
 ON_HOLD = "ON HOLD"
@@ -16,7 +17,6 @@ IN_PROGRESS = "IN PROGRESS"
 RESUMED = "resumed"
 _BEFORE_BEGIN = frozenset({"OPEN", "GROOMED"})
 _STANDING_STILL = frozenset({BLOCKED, ON_HOLD})
-_OVER = frozenset({"DONE", "REJECTED"})
 
 
 class StatusMention(NamedTuple):
@@ -44,7 +44,7 @@ def status_mention(clause: Clause, cues: CueTable) -> StatusMention | None:
 
 def next_status(text: str, status: str) -> str | None:
     """Return the task's next status after such a mention; None if the status stays the same."""
-    if status in _OVER or text == status:
+    if status in CLOSED_STATUSES or text == status:
         return None
     if text == IN_PROGRESS:
         return text if status in _BEFORE_BEGIN else None

@@ -16,7 +16,7 @@ from daemon.cli.views.journal.labels import label_words
 from daemon.cli.views.journal.links import link_lines
 from daemon.cli.views.journal.origins import foreign_lines, unknown_lines
 from daemon.cli.views.journal.times import time_lines
-from daemon.task_fields import TASK_FIELDS, TaskField
+from daemon.task_fields import CLOSED_STATUSES, TASK_FIELDS, TaskField
 from daemon.words.agents import report_fields, report_list, report_list_words
 from daemon.words.short_ids import short_ids_of
 from daemon.words.task_parts import fact_words, spent_words, tick_words
@@ -100,7 +100,7 @@ def line_cells(task: Mapping[str, Any], ids: dict[str, str], display: Display) -
         Cell(escape(priority), PRIORITY_STYLES.get(priority, ())),
         Cell(status_word("removed" if task.get("removed") else status), STATUS_STYLES.get(status, ())),
         Cell(*styled_due(task.get("due"), display)),
-        Cell(escape(task.get("title") or ""), ("dim",) if status in ("DONE", "REJECTED") else ()),
+        Cell(escape(task.get("title") or ""), ("dim",) if status in CLOSED_STATUSES else ()),
         Cell(labels, ("magenta",)),
         Cell(progress(task), ("dim",)),
     ]
