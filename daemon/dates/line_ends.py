@@ -27,7 +27,8 @@ _CLOCK_OR_METRES: Final = re.compile(r"(?:[7-9]|1\d|2[0-4]) ?h(?:\d\d)?|\d+(?:[.
 _NUMBER: Final = re.compile(r"\d{1,4}[.,]?")
 END_SIGNS: Final = ",;:"
 """What joins a title to what follows it, beside dashes."""
-_JOINING_SIGNS: Final = END_SIGNS + "—–-&+→/…"
+DASHES: Final = "—–-"
+_JOINING_SIGNS: Final = f"{END_SIGNS}{DASHES}&+→/…"
 """A word of these alone joins what stands on both sides of it, as in "Monday - Friday"."""
 
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from daemon.dates.line_ends import END_SIGNS, day_at_end, length_at_end
+from daemon.dates.line_ends import DASHES, END_SIGNS, day_at_end, length_at_end
 from daemon.journal.fields.validation import NAME_CHARS_MAX, PRIORITIES
 from daemon.text_comparison import comparison_key
 
@@ -23,8 +23,6 @@ LABELS_MAX: Final = 10
 _WORD: Final = re.compile(r"\S+")
 _LABEL: Final = re.compile(rf"#([^\W\d_][\w/-]{{0,{NAME_CHARS_MAX - 1}}})")
 """A name begins with a letter: "#42" is the number of something."""
-_DASHES: Final = "—–-"
-"""A dash joins a title to what follows as a word of its own alone: "C--" has two."""
 
 _JOINED: Final = re.compile(
     "in|on|at|the|an?|and|or|of|to|from|with|im|am|der|die|das|den|dem|des|und|oder|en|el|las?|los|del?|y|o"
@@ -160,7 +158,7 @@ def _kept_places(words: list[str], keep: Collection[str]) -> set[int]:
 def _without_joint(words: list[str], left: list[int]) -> list[int]:
     """Return the places without signs at the end that joined them to what was split off; signs alone stay."""
     title = left
-    while title and not words[title[-1]].strip(END_SIGNS + _DASHES):
+    while title and not words[title[-1]].strip(END_SIGNS + DASHES):
         title = title[:-1]
     return title if "".join(words[place] for place in title).strip(END_SIGNS) else left
 

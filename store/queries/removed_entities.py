@@ -1,6 +1,6 @@
 """What is out of sight, the last changed first.
 
-Never goes through what is in sight: a page costs what it returns.
+Never goes through what is in sight: a page costs what was put out of sight since its last row, of any kind.
 """
 
 from collections.abc import Collection, Iterator

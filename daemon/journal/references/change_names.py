@@ -55,11 +55,6 @@ def span_names(spans: Iterable[CommitSpan]) -> str:
     return _SEVERAL.join(map(span_name, joined))
 
 
-def is_change_name(text: str) -> bool:
-    """Say whether a text is the name of a change, or of several: no other reference has this form."""
-    return all(_NAME.fullmatch(part) for part in _parts(text))
-
-
 def find_changes(snapshot: Snapshot, name: str) -> list[CommitSpan]:
     """Return the changes that a name stands for. Raises Refused: usage, not_found, ambiguous."""
     return [_find_change(snapshot, part) for part in _parts(name)]

@@ -236,7 +236,7 @@ def show_change(snapshot: Snapshot, name: str) -> UndoView:
     changes, count = present_positions(snapshot, positions[::-1])
     return UndoView(
         change=span_names(find_changes(snapshot, name)),
-        at=iso_utc(last.commit.stamp.ms),
+        at=iso_utc(snapshot.shown_ms(last.commit.stamp.ms)),
         changes=changes,
         count=count,
         undone=mark_of(snapshot, last.head) is not None,
