@@ -50,7 +50,7 @@ class _Permissions:
             self._services,
             "permissions/permissions.html",
             HTTPStatus.CONFLICT if is_refused else HTTPStatus.OK,
-            room="permissions",
+            room="inbox",
             after=after,
             asks=[ask_row(ask, own_device, now_ms / 1000) for ask in asks],
             outcome=outcome,

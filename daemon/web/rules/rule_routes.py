@@ -127,7 +127,7 @@ class _Rules:
             self._services,
             "rules/rules.html",
             HTTPStatus.CONFLICT if fault else HTTPStatus.OK,
-            room="permissions",
+            room="inbox",
             after=after,
             rows=[rule_row(rule, now_ms / 1000) for rule in rules],
             agents=agents,

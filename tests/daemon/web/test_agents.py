@@ -410,6 +410,7 @@ async def test_a_program_that_is_turned_away_stays_away(page: AgentsPage) -> Non
 
 async def test_an_action_that_a_person_names_gets_settings_of_its_own(page: AgentsPage) -> None:
     path = (await page.ask("/external-agents", {"name": "Codex", "scope": "all"})).headers["Location"]
+    assert 'href="/inbox?agent=Codex"' in (await page.ask(path)).text
     form = shown_fields((await page.ask(path)).text)
     named = {"action": "Deploy <b>", "policy/": "denied", "presence/": "other_device", "do": "rights"}
     assert (await page.ask(path, form | named)).status == 303
