@@ -69,18 +69,18 @@ from daemon.peers.transport.identity import IdentityError
 from daemon.web import listening
 from daemon.web.agents import agent_routes, external_routes
 from daemon.web.agents.agent_deeds import AgentDeeds
+from daemon.web.decide import review_routes
 from daemon.web.devices import devices_routes, health_routes, pairing_routes, verify_routes
 from daemon.web.devices.verify_job import VerifyJob
+from daemon.web.files import download_routes, import_routes
 from daemon.web.first_run import first_run_routes
 from daemon.web.frame.rendering import Renderer
-from daemon.web.importing import import_routes
+from daemon.web.inbox import rule_routes
 from daemon.web.live.page_stream import Surroundings
-from daemon.web.passkeys import passkey_routes
-from daemon.web.review import review_routes
-from daemon.web.rules import rule_routes
 from daemon.web.server import PageServer
 from daemon.web.services import PageServices
-from daemon.web.settings import download_routes, settings_routes
+from daemon.web.settings import settings_routes
+from daemon.web.sign_in import passkey_routes
 from daemon.web.tasks import list_routes, new_task_routes, task_routes
 from daemon.web.today import day_routes
 from daemon.web.viewer import Speech

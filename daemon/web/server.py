@@ -18,22 +18,19 @@ from msgspec import structs
 from daemon.config import WebSettings
 from daemon.connections import DEFAULT_LIMITS, ConnectionLimits, Connections
 from daemon.web import gate, listening
-from daemon.web.board import board_routes
+from daemon.web.files import import_routes
 from daemon.web.forms import FORM_BYTES_MAX, FORM_MEDIA, read_form
 from daemon.web.frame.rendering import STATIC_PATH
-from daemon.web.history import history_routes
-from daemon.web.importing import import_routes
-from daemon.web.inbox import inbox_routes
+from daemon.web.history import timeline_routes, undo_routes
+from daemon.web.history.deed_notice import deed_middleware
+from daemon.web.inbox import history_routes, inbox_routes, permission_routes
 from daemon.web.live import bar_routes
 from daemon.web.live.page_stream import PageStreams, Surroundings
-from daemon.web.permissions import permission_routes
 from daemon.web.refusals import sentence_text
 from daemon.web.services import PageServices
 from daemon.web.sign_in import sign_in_routes
-from daemon.web.timeline import timeline_routes
+from daemon.web.tasks import board_routes
 from daemon.web.typed_words import words_to_copy
-from daemon.web.undo import undo_routes
-from daemon.web.undo.deed_notice import deed_middleware
 from daemon.web.viewer import viewer_middleware
 
 STOP_WITHIN_S = 1.0

@@ -10,7 +10,7 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from daemon.task_fields import form_fields
-from daemon.web.card.argument_words import argument_name
+from daemon.web.decide.argument_words import argument_name
 from daemon.words.translation import _
 
 _ARGUMENT: Final = re.compile(r"arg\.([A-Za-z]{1,40})")

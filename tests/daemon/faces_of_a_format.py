@@ -16,7 +16,7 @@ from daemon.control.routes.transfers import exports, imports
 from daemon.file_formats import format_by_ending
 from daemon.formats.importing import Imports
 from daemon.refusal import Refused
-from daemon.web.importing import import_routes
+from daemon.web.files import import_routes
 from tests.daemon.formats import transfers
 from tests.daemon.web.conftest import Page
 from tests.docs import reference

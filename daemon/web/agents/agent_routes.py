@@ -17,7 +17,7 @@ from daemon.web.agents.agent_deeds import DEEDS, AgentDeeds
 from daemon.web.agents.agent_rows import CostOf, agent_page
 from daemon.web.agents.external_rows import external_lines
 from daemon.web.agents.rights_form import rights_of
-from daemon.web.card.agent_line import agent_line
+from daemon.web.decide.agent_line import agent_line
 from daemon.web.forms import read_form, refuse_form
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, shortfall_words

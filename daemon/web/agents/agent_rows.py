@@ -12,8 +12,8 @@ import msgspec
 from daemon.agents.person.activity import AgentMessage
 from daemon.agents.person.agent_overview import AgentDetails, RunSummary
 from daemon.agents.person.token_use import RunTokens
-from daemon.web.card.agent_line import STATE_TONES
-from daemon.web.card.argument_words import argument_lines
+from daemon.web.decide.agent_line import STATE_TONES
+from daemon.web.decide.argument_words import argument_lines
 from daemon.words import terms
 from daemon.words.activity import activity_kind, asked_words, kind_words, message_parts, woken_words
 from daemon.words.agents import (

@@ -10,7 +10,7 @@ import msgspec
 
 from daemon.agents.person.external_agents import ExternalAgentDetails
 from daemon.agents.tools.policy import SCOPES
-from daemon.web.card.agent_line import STATE_TONES
+from daemon.web.decide.agent_line import STATE_TONES
 from daemon.words import terms
 from daemon.words.dates import full_time_words
 from daemon.words.sentences import answer_words

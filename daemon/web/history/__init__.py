@@ -1,4 +1,4 @@
-"""What was decided, by whom and where, and taking a verdict back.
+"""What was done, and taking it back: the timeline of a task, a notice with Undo, what was removed.
 
-Never shows a decision as in effect that does not count.
+Never decides what an undo writes: the journal does.
 """

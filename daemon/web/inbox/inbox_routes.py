@@ -10,8 +10,8 @@ import msgspec
 from aiohttp import web
 
 from daemon.agents.person import inbox
-from daemon.web.card.item_rows import KINDS, kind_of
-from daemon.web.card.verdict_form import Outcome, decide_form
+from daemon.web.decide.item_rows import KINDS, kind_of
+from daemon.web.decide.verdict_form import Outcome, decide_form
 from daemon.web.first_run.step_values import step_values
 from daemon.web.forms import read_form
 from daemon.web.inbox.waiting_rows import Waiting, read_waiting, rows_with_evidence

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from daemon.agents.asks import ask_views
 from daemon.agents.asks.ask_views import AskDetails
 from daemon.agents.person import inbox
-from daemon.web.card.ask_rows import AskRow, ask_row
-from daemon.web.card.item_rows import Card, card_of
+from daemon.web.decide.ask_rows import AskRow, ask_row
+from daemon.web.decide.item_rows import Card, card_of
 from store.snapshot import Snapshot
 
 

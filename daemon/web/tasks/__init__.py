@@ -1,4 +1,4 @@
-"""The tasks of the page: the list, one task, and making a new one.
+"""The tasks of the page: the list, the board, one task, and making a new one.
 
-Never shows what was removed.
+Never shows what was removed, and never moves a task on a GET.
 """

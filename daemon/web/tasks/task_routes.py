@@ -21,8 +21,8 @@ from daemon.journal.human_input import HumanInput
 from daemon.journal.views.structures import Entry
 from daemon.refusal import Refused
 from daemon.task_fields import form_fields
-from daemon.web.card.item_rows import card_of
-from daemon.web.card.verdict_form import Outcome, decide_form
+from daemon.web.decide.item_rows import card_of
+from daemon.web.decide.verdict_form import Outcome, decide_form
 from daemon.web.forms import read_form
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, sentence_text, shortfall_words

@@ -11,7 +11,7 @@ import msgspec
 from daemon.agents.person.agent_overview import AgentDetails
 from daemon.journal.fields.validation import CLOSED, PRIORITY_DEFAULT
 from daemon.journal.views.structures import Conflict, Entry, Task
-from daemon.web.card.agent_line import AgentLine, agent_line
+from daemon.web.decide.agent_line import AgentLine, agent_line
 from daemon.web.tasks.conflict_rows import ConflictRow, clock_text, conflict_rows
 from daemon.web.tasks.part_rows import (
     TIMES_SHOWN,

@@ -14,9 +14,9 @@ from daemon.agents.person import inbox
 from daemon.agents.person.task_agents import waiting_by_task
 from daemon.journal.human_input import HumanInput
 from daemon.journal.views.day import Day, DayGroup, read_day
-from daemon.web.card.ask_rows import AskRow
-from daemon.web.card.item_rows import Card
-from daemon.web.card.verdict_form import Outcome, decide_form
+from daemon.web.decide.ask_rows import AskRow
+from daemon.web.decide.item_rows import Card
+from daemon.web.decide.verdict_form import Outcome, decide_form
 from daemon.web.first_run.step_values import step_values
 from daemon.web.forms import read_form
 from daemon.web.inbox.waiting_rows import read_waiting, rows_with_evidence

@@ -14,8 +14,8 @@ import pytest
 from aiohttp import web
 
 from daemon.journal.human_input import HumanInput
-from daemon.web.review import review_routes
-from daemon.web.rules import rule_routes
+from daemon.web.decide import review_routes
+from daemon.web.inbox import rule_routes
 from tests.daemon.web.conftest import Page
 from tests.daemon.web.test_permissions import ask, button, details, main_part
 

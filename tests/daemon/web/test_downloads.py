@@ -11,7 +11,7 @@ from aiohttp import web
 from daemon.control.routes.transfers.exports import ExportRoutes
 from daemon.disk import DiskFloor
 from daemon.file_formats import FILE_FORMATS, FileFormat
-from daemon.web.settings import download_routes
+from daemon.web.files import download_routes
 from store.upkeep.backup import HEADER
 from tests.daemon.web.conftest import Page
 

@@ -40,7 +40,7 @@ async def test_a_verdict_is_shown_and_can_be_taken_back(page: Page) -> None:
 async def test_the_history_of_a_task_is_read_page_by_page(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("daemon.web.history.history_routes.SHOWN_MAX", 2)
+    monkeypatch.setattr("daemon.web.inbox.history_routes.SHOWN_MAX", 2)
     items = await page.propose(*CHANGES)
     for item in items:
         await page.store.write(partial(decisions.reject, item=id_from_text(item), via="cli"))

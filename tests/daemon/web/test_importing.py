@@ -20,8 +20,8 @@ from daemon.disk import DiskFloor
 from daemon.formats.core.importer import PART_ELEMENTS
 from daemon.formats.importing import Imports
 from daemon.web import page_job
+from daemon.web.files import import_jobs, import_routes, upload
 from daemon.web.frame.rendering import Renderer
-from daemon.web.importing import import_jobs, import_routes, upload
 from daemon.words.translation import use_language
 from tests.daemon.web.conftest import Page, PageAnswer
 

@@ -8,8 +8,8 @@ from msgspec import structs
 
 from daemon.agents.person import inbox
 from daemon.disk import DiskFloor
-from daemon.web.card.item_rows import item_row
-from daemon.web.card.verdict_form import ITEMS_MAX
+from daemon.web.decide.item_rows import item_row
+from daemon.web.decide.verdict_form import ITEMS_MAX
 from daemon.web.frame.rendering import WEB_FOLDER, Renderer
 from daemon.words.translation import use_language
 from store.fold.entity import Entity

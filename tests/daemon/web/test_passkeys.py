@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from daemon.agents.person import lifecycle, passkeys, presence_edits
 from daemon.agents.tools.agent_record import agent_id
-from daemon.web.passkeys import passkey_routes
+from daemon.web.sign_in import passkey_routes
 from store.transaction import EntityWrite, Transaction
 from syncproto.ids import EntityId, id_from_text, id_to_text
 from tests.daemon.web.conftest import Page

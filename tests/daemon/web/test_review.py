@@ -19,7 +19,7 @@ from daemon.agents.proposing.change_set_builder import ProposalLimits
 from daemon.journal import tasks
 from daemon.journal.human_input import HumanInput
 from daemon.journal.tasks import TaskEdit
-from daemon.web.review import review_routes
+from daemon.web.decide import review_routes
 from store.transaction import EntityWrite, Transaction
 from syncproto.ids import id_from_text, id_to_text
 from tests.daemon.web.conftest import CHANGES, Page

@@ -12,7 +12,7 @@ from aiohttp import web
 from daemon.agents.person import external_agents, standing_rules
 from daemon.agents.person.standing_rules import StandingRuleDetails
 from daemon.journal.human_input import HumanInput
-from daemon.web.rules import rule_routes
+from daemon.web.inbox import rule_routes
 from syncproto.ids import id_to_text
 from tests.daemon.web.conftest import Page
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.agents.deciding import decisions
-from daemon.web.timeline import lanes
-from daemon.web.timeline.lanes import Edge, draw
+from daemon.web.history import lanes
+from daemon.web.history.lanes import Edge, draw
 from store.transaction import EntityWrite
 from syncproto.ids import id_from_text, id_to_text
 from tests.daemon.web.conftest import Page

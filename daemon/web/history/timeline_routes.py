@@ -12,10 +12,10 @@ from daemon.agents.deciding.decision_history import DECISIONS_LISTED_MAX, Decisi
 from daemon.agents.person import full_history
 from daemon.journal.task_timeline import Timeline, task_timeline
 from daemon.refusal import Refused
+from daemon.web.history.timeline_rows import timeline_page
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words
 from daemon.web.services import PageServices
-from daemon.web.timeline.timeline_rows import timeline_page
 from store.snapshot import Snapshot
 
 _DIGITS_MAX: Final = 15
@@ -55,7 +55,7 @@ class _Timelines:
             )
         return await page_answer(
             self._services,
-            "timeline/timeline.html",
+            "history/timeline.html",
             room="tasks",
             after=after,
             task_id=timeline.task_id,

@@ -10,9 +10,9 @@ from aiohttp import web
 
 from daemon.agents.person import full_history
 from daemon.refusal import Refused
-from daemon.web.card.verdict_form import Outcome, decide_form
+from daemon.web.decide.verdict_form import Outcome, decide_form
 from daemon.web.forms import read_form
-from daemon.web.history.history_rows import decision_row
+from daemon.web.inbox.history_rows import decision_row
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words
 from daemon.web.services import PageServices
@@ -56,7 +56,7 @@ class _History:
         is_refused = outcome is not None and outcome.refusals
         return await page_answer(
             self._services,
-            "history/history.html",
+            "inbox/history.html",
             HTTPStatus.NOT_FOUND if fault else HTTPStatus.CONFLICT if is_refused else HTTPStatus.OK,
             room="inbox",
             after=after,

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from daemon.agents.asks.ask_views import AskDetails, AskState
 from daemon.agents.tools.presence import OTHER_DEVICE
-from daemon.web.card.asked_parts import AskedPart, asked_parts
-from daemon.web.card.item_rows import elsewhere_words
+from daemon.web.decide.asked_parts import AskedPart, asked_parts
+from daemon.web.decide.item_rows import elsewhere_words
 from daemon.words import terms
 from daemon.words.dates import relative_future_time, relative_time
 from daemon.words.proposals import VERDICTS_ON_ASKS, need_words

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from daemon.refusal import usage_error
-from daemon.web.card.ask_rows import visible_json, visible_line
+from daemon.web.decide.ask_rows import visible_json, visible_line
 from daemon.words.terminal_text import escape
 from store.sentence import sentence
 

@@ -21,16 +21,16 @@ from daemon.journal import tasks
 from daemon.journal.human_input import HumanInput
 from daemon.journal.references.names import shown_name
 from daemon.refusal import Refused
-from daemon.web.card.verdict_form import Outcome, decide_form, refused_outcome
+from daemon.web.decide.argument_form import PREFIX as ARGUMENT
+from daemon.web.decide.argument_form import edited_arguments
+from daemon.web.decide.ask_form import PREFIX as ASK_ARGUMENT
+from daemon.web.decide.ask_form import edited_ask_arguments
+from daemon.web.decide.ask_review_rows import ask_review_row
+from daemon.web.decide.review_rows import review_groups
+from daemon.web.decide.verdict_form import Outcome, decide_form, refused_outcome
 from daemon.web.forms import read_form
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words
-from daemon.web.review.argument_form import PREFIX as ARGUMENT
-from daemon.web.review.argument_form import edited_arguments
-from daemon.web.review.ask_form import PREFIX as ASK_ARGUMENT
-from daemon.web.review.ask_form import edited_ask_arguments
-from daemon.web.review.ask_review_rows import ask_review_row
-from daemon.web.review.review_rows import review_groups
 from daemon.web.services import PageServices
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId, id_from_text
@@ -111,7 +111,7 @@ class _Reviews:
             return await self._answer("tasks/gone.html", HTTPStatus.NOT_FOUND, after=after, fault=words)
         is_refused = outcome is not None and outcome.refusals
         return await self._answer(
-            "review/review.html",
+            "decide/review.html",
             HTTPStatus.CONFLICT if is_refused else HTTPStatus.OK,
             after=after,
             task_id=ref,

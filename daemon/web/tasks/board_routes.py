@@ -102,7 +102,7 @@ class _Board:
         )
         return await page_answer(
             self._services,
-            "board/board.html",
+            "tasks/board.html",
             HTTPStatus.CONFLICT if fault else HTTPStatus.OK,
             room="tasks",
             after=after,

@@ -10,8 +10,8 @@ from aiohttp import web
 
 from daemon.agents.asks import ask_views
 from daemon.agents.asks.ask_views import AskDetails
-from daemon.web.card.ask_rows import ask_row
-from daemon.web.card.verdict_form import Outcome, decide_form
+from daemon.web.decide.ask_rows import ask_row
+from daemon.web.decide.verdict_form import Outcome, decide_form
 from daemon.web.forms import read_form
 from daemon.web.page_answer import page_answer
 from daemon.web.services import PageServices
@@ -48,7 +48,7 @@ class _Permissions:
         is_refused = outcome is not None and outcome.refusals
         return await page_answer(
             self._services,
-            "permissions/permissions.html",
+            "inbox/permissions.html",
             HTTPStatus.CONFLICT if is_refused else HTTPStatus.OK,
             room="inbox",
             after=after,

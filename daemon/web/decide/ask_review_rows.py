@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from daemon.agents.asks.ask_views import AskDetails
 from daemon.agents.deciding.decision_history import DecisionRecord
-from daemon.web.card.ask_rows import AskRow, ask_row
-from daemon.web.review.ask_form import PREFIX, AskField, ask_fields
-from daemon.web.review.review_rows import decided_words
+from daemon.web.decide.ask_form import PREFIX, AskField, ask_fields
+from daemon.web.decide.ask_rows import AskRow, ask_row
+from daemon.web.decide.review_rows import decided_words
 from daemon.words.dates import full_time_words, relative_time
 from daemon.words.translation import _
 

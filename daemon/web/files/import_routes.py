@@ -14,9 +14,9 @@ from daemon.formats.core.importer import ImportResult
 from daemon.formats.importing import FILE_BYTES_MAX, Imports, TextFile
 from daemon.refusal import Refused
 from daemon.text_files import NotUtf8, decode_utf8
+from daemon.web.files.import_jobs import Failed, Imported, ImportJobs, Shown, Working
+from daemon.web.files.upload import FileTooLarge, SentFile, read_file
 from daemon.web.forms import read_form, refuse_form
-from daemon.web.importing.import_jobs import Failed, Imported, ImportJobs, Shown, Working
-from daemon.web.importing.upload import FileTooLarge, SentFile, read_file
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, sentence_text, shortfall_words
 from daemon.web.services import PageServices
@@ -113,7 +113,7 @@ class _Importing:
         after, stage = self._services.store.feed_end, self._job.stage
         return await page_answer(
             self._services,
-            "importing/import.html",
+            "files/import.html",
             status=status or (HTTPStatus.CONFLICT if fault else HTTPStatus.OK),
             room="tasks",
             after=after,

@@ -17,11 +17,11 @@ from daemon.agents.tools.actions import ACTION_CHARS_MAX
 from daemon.journal.human_input import HumanInput
 from daemon.refusal import Refused, usage_error
 from daemon.timestamps import iso_utc
-from daemon.web.card.ask_rows import visible_json
+from daemon.web.decide.ask_rows import visible_json
 from daemon.web.forms import read_form, refuse_form
+from daemon.web.inbox.rule_rows import rule_row
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, shortfall_words
-from daemon.web.rules.rule_rows import rule_row
 from daemon.web.services import PageServices
 from store.sentence import sentence
 from store.snapshot import Snapshot
@@ -125,7 +125,7 @@ class _Rules:
         rules, agents = await self._services.store.read(read)
         return await page_answer(
             self._services,
-            "rules/rules.html",
+            "inbox/rules.html",
             HTTPStatus.CONFLICT if fault else HTTPStatus.OK,
             room="inbox",
             after=after,

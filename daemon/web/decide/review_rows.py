@@ -12,8 +12,16 @@ import msgspec
 from daemon.agents.deciding.decision_history import DecisionRecord
 from daemon.agents.deciding.waiting_items import PendingItem
 from daemon.agents.person.inbox import InboxCard
-from daemon.web.card.item_rows import KINDS, ItemRow, ValueRow, elsewhere_words, item_row, kind_of, shown_text
-from daemon.web.review.argument_form import ArgumentField, argument_fields
+from daemon.web.decide.argument_form import ArgumentField, argument_fields
+from daemon.web.decide.item_rows import (
+    KINDS,
+    ItemRow,
+    ValueRow,
+    elsewhere_words,
+    item_row,
+    kind_of,
+    shown_text,
+)
 from daemon.words.dates import relative_time
 from daemon.words.proposals import LACKS, value_changes, verdict_words
 from daemon.words.translation import _

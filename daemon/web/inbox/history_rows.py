@@ -10,7 +10,7 @@ import msgspec
 
 from daemon.agents.deciding.decision_history import DecisionRecord
 from daemon.agents.tools.effects import args_hash
-from daemon.web.card.argument_words import edit_words
+from daemon.web.decide.argument_words import edit_words
 from daemon.words.arguments import argument_words
 from daemon.words.dates import relative_time
 from daemon.words.proposals import LACKS, summary_words, verdict_words

@@ -93,7 +93,7 @@ class _Passkeys:
         rp_id = rp_id_of(request.host)
         return await page_answer(
             self._services,
-            "passkeys/passkeys.html",
+            "sign_in/passkeys.html",
             HTTPStatus.CONFLICT if fault else HTTPStatus.OK,
             room="devices",
             after=after,

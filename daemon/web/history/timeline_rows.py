@@ -14,7 +14,7 @@ import msgspec
 from daemon.agents.deciding.decision_history import DecisionRecord
 from daemon.journal.task_timeline import Moment, Timeline
 from daemon.journal.views.structures import Change
-from daemon.web.timeline.lanes import Edge, Row, draw
+from daemon.web.history.lanes import Edge, Row, draw
 from daemon.words import terms
 from daemon.words.arguments import argument_words
 from daemon.words.changes import NAMING_FIELDS, is_telling

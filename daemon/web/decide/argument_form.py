@@ -14,7 +14,7 @@ from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.table import ANSWER_QUESTION, TOOLS
 from daemon.journal.human_input import HumanInput
 from daemon.journal.tasks import TaskEdit
-from daemon.web.card.argument_words import argument_name
+from daemon.web.decide.argument_words import argument_name
 from daemon.words import terms
 from daemon.words.terminal_text import escape
 from daemon.words.translation import _

@@ -12,10 +12,10 @@ from daemon.agents.person.undo_of_change import UndoResult, VerdictRules, undo_a
 from daemon.journal.removed import bring_back, list_removed
 from daemon.refusal import Refused
 from daemon.web.forms import read_form
+from daemon.web.history.removed_rows import left_lines, removed_row
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, shortfall_words
 from daemon.web.services import PageServices
-from daemon.web.undo.removed_rows import left_lines, removed_row
 
 UNDO_PATH: Final = "/undo"
 PATH: Final = "/removed"
@@ -57,7 +57,7 @@ class _Undo:
     async def _answer_left(self, undone: UndoResult | None, fault: str, back: str) -> web.Response:
         return await page_answer(
             self._services,
-            "undo/left.html",
+            "history/left.html",
             HTTPStatus.CONFLICT,
             room="tasks",
             after=self._services.store.feed_end,
@@ -94,7 +94,7 @@ class _Undo:
             fault = fault or refusal_words(refused)
         return await page_answer(
             self._services,
-            "undo/removed.html",
+            "history/removed.html",
             HTTPStatus.CONFLICT if fault else HTTPStatus.OK,
             room="tasks",
             after=after_seq,

@@ -1,4 +1,0 @@
-"""The tasks by status, and moving one to another status.
-
-Never moves a task on a GET.
-"""
