@@ -4,6 +4,7 @@ Never trusts a text: markup is escaped, and control and direction-changing chara
 """
 
 import hashlib
+import re
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +20,8 @@ from daemon.words.translation import _, language_in_use, ngettext, pgettext, use
 WEB_FOLDER: Final = Path(__file__).parents[1]
 STATIC_PATH: Final = "/static"
 _MEDIA: Final = {".css": "text/css", ".js": "text/javascript"}
+_UNSENT: Final = re.compile(rb"^[ \t]*(?://.*|/\*.*\*/[ \t]*)\n|^[ \t]+", re.MULTILINE)
+"""What a browser does not need of a script or style: lines that are only a comment, and indentation."""
 COLOURS: Final[ContextVar[str]] = ContextVar("placet_colours", default="")
 """The colours that a browser asked for, `light` or `dark`; empty for those of its system."""
 DEED: Final[ContextVar[Any]] = ContextVar("placet_deed", default=None)
@@ -76,8 +79,11 @@ def _harmless(value: object) -> object:
 
 
 def _static_files() -> dict[str, tuple[str, bytes]]:
-    """Read every script and style of the rooms, by its file's name; no two have the same."""
+    """Read every script and style of the rooms as it is sent, by its file's name; no two have the same.
+
+    Comments are for those who read the source: they cost a browser nothing.
+    """
     files = [path for path in sorted(WEB_FOLDER.rglob("*")) if path.suffix in _MEDIA]
-    contents = {path.name: (_MEDIA[path.suffix], path.read_bytes()) for path in files}
+    contents = {path.name: (_MEDIA[path.suffix], _UNSENT.sub(b"", path.read_bytes())) for path in files}
     assert len(contents) == len(files)
     return contents

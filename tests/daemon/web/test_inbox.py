@@ -182,6 +182,17 @@ def test_no_template_switches_escaping_off_or_has_a_script_or_style_of_its_own()
         assert all("src=" in tag for tag in re.findall(r"<script[^>]*>", text)), template
 
 
+def test_scripts_are_sent_without_comments_and_say_the_same():
+    sent = {name: content.decode() for name, (_media, content) in Renderer().static_files.items()}
+    for script in WEB_FOLDER.rglob("*.js"):
+        lines = [line.strip() for line in script.read_text("utf-8").splitlines()]
+        # A text over several lines would lose its indentation, a comment over several be sent in part.
+        assert all(line.count("`") % 2 == 0 for line in lines), script
+        assert not any(line.startswith("/*") and not line.endswith("*/") for line in lines), script
+        kept = [line for line in lines if not line.startswith(("//", "/*"))]
+        assert sent[script.name].splitlines() == kept
+
+
 def test_scripts_and_styles_are_small():
     files = {name: content for name, (_media, content) in Renderer().static_files.items()}
     assert len(files["style.css"]) <= 24 * 1024
