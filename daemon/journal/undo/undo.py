@@ -247,16 +247,11 @@ def show_change(snapshot: Snapshot, name: str) -> UndoView:
 # -- undoing ------------------------------------------------------------------------------------------
 
 
-def undo_change(tx: Transaction, name: str) -> Undone:
-    """Write back what a change replaced, and answer what was left.
+def undo_commits(tx: Transaction, name: str, positions: list[int]) -> Undone:
+    """Undo the commits of a change at these positions, the newest first, and say what was left.
 
     Raises Refused for what is no person's edit.
     """
-    return undo_commits(tx, name, _positions(tx, name))
-
-
-def undo_commits(tx: Transaction, name: str, positions: list[int]) -> Undone:
-    """Undo only those commits of a change that are at these positions, the newest first."""
     work = _Undoing(tx)
     for seq in positions:
         work.expect_commit(seq)

@@ -9,10 +9,10 @@ import pytest
 
 from daemon.agents.context.triggers import unseen_triggers
 from daemon.agents.person import lifecycle
+from daemon.agents.person.undo_of_change import undo_any
 from daemon.agents.running import wakes
 from daemon.agents.tools.agent_record import agent_id, load_agent, state_id
 from daemon.journal.references.change_names import commit_name
-from daemon.journal.undo.undo import undo_change
 from store.fold.item import clock_as_value
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction
@@ -20,6 +20,7 @@ from syncproto.codec import Value
 from syncproto.commit import AuthorKind
 from syncproto.ids import EntityId, ReplicaId, id_to_text
 from syncproto.vector_clock import Head
+from tests.daemon.journal.undo.acts import RULES
 from tests.support.decision_verbs import confirm, reject, undo
 from tests.support.fleet import Fleet, Home
 
@@ -82,7 +83,7 @@ def test_it_is_due_for_an_undo_as_for_an_edit(a: Home, task: EntityId, agent: En
     for _turn in ("undo", "redo"):
         run_ended(a, agent)
         name = a.read(lambda snapshot: commit_name(snapshot.log.head_at(snapshot.feed_end() - 1)))
-        assert a.write(lambda tx, name=name: undo_change(tx, name)).undo is not None  # type: ignore[misc]
+        assert a.write(lambda tx, name=name: undo_any(tx, name, RULES)).undo is not None  # type: ignore[misc]
         assert is_due(a, agent)
 
 

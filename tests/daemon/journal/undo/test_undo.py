@@ -1,165 +1,42 @@
 """Undo of each kind of change, and what it leaves and refuses."""
 
-from collections.abc import Callable
 from datetime import UTC
-from typing import Any, NamedTuple
 
 import pytest
 
 from daemon.agents.deciding import decisions
+from daemon.agents.person.undo_of_change import undo_any
 from daemon.formats import readers
 from daemon.formats.core.importer import PlanImport
 from daemon.journal import (
-    categories,
-    checklist_items,
-    checklists,
     conflicts,
     entries,
-    item_moves,
     labels,
     links,
-    preferences,
     tasks,
     time_records,
 )
-from daemon.journal.categories import CategoryEdit, NewCategory
-from daemon.journal.checklist_items import ItemEdit, NewItem
-from daemon.journal.checklists import ChecklistEdit, ChecklistMove, NewChecklist
 from daemon.journal.entries import EntryEdit, NewEntry
-from daemon.journal.human_input import HumanInput
-from daemon.journal.item_moves import ItemMove
-from daemon.journal.labels import LabelEdit, NewLabel
+from daemon.journal.labels import NewLabel
 from daemon.journal.links import NewLink
-from daemon.journal.preferences import NewPreference, PreferenceEdit
 from daemon.journal.references.change_names import commit_name
 from daemon.journal.references.undo_marks import undone_in
 from daemon.journal.tasks import NewTask, TaskEdit
-from daemon.journal.time_records import NewTimer, Stop, TimeEdit
-from daemon.journal.undo.undo import last_change, undo_change
-from daemon.journal.undo.undo_answer import Undone
+from daemon.journal.time_records import NewTimer, Stop
+from daemon.journal.undo.undo import last_change
 from daemon.refusal import RefusalCode, Refused
-from store.transaction import EntityWrite, Transaction
+from store.transaction import EntityWrite
 from store.upkeep.compaction import Retention, compact_step
 from syncproto.commit import AuthorKind
 from syncproto.ids import EntityId, id_from_text, id_to_text
+from tests.daemon.journal.undo.acts import ACTS, RULES, TYPED, Act, Parts, change, make_parts, undo
 from tests.daemon.journal.undo.whole_journal import last_head, whole_journal
 from tests.support.fleet import DAY_MS, START_MS, Fleet, Home
-
-TYPED = HumanInput(lambda: START_MS, UTC, "en")
-
-
-class Parts(NamedTuple):
-    """Two tasks, and one part of each kind on the first, in sight and removed."""
-
-    task: str
-    other: str
-    checklist: str
-    first: str
-    second: str
-    entry: str
-    record: str
-    link: str
-    preference: str
-    gone_entry: str
-    gone_item: str
-    gone_checklist: str
-    gone_task: str
-
-
-def make_parts(tx: Transaction) -> Parts:
-    task = tasks.add(tx, NewTask(title="Renew the passport", labels=["home"], category="Papers", due=None)).id
-    other = tasks.add(tx, NewTask(title="Take photos")).id
-    checklist = checklists.add(tx, task, NewChecklist(title="Bring")).id
-    items = [checklist_items.add_item(tx, task, NewItem(title=title)) for title in ("Photo", "Form", "Fee")]
-    notes = [entries.add(tx, task, NewEntry(text=text)) for text in ("In the drawer", "Gone")]
-    record = time_records.start(tx, task, NewTimer(note="Calls"), TYPED)
-    time_records.stop(tx, Stop(), TYPED)
-    link = links.add(tx, task, NewLink("blocks", other))
-    line = preferences.add(tx, NewPreference(text="Be short"))
-    checklists.add(tx, task, NewChecklist(title="Then"))
-    gone = checklists.add(tx, task, NewChecklist(title="Later")).id
-    gone_task = tasks.add(tx, NewTask(title="Old")).id
-    entries.remove(tx, notes[1].id)
-    checklist_items.remove_item(tx, items[2].id)
-    checklists.remove(tx, gone)
-    tasks.remove(tx, gone_task)
-    return Parts(
-        task,
-        other,
-        checklist,
-        items[0].id,
-        items[1].id,
-        notes[0].id,
-        record.id,
-        link.id,
-        line.id,
-        notes[1].id,
-        items[2].id,
-        gone,
-        gone_task,
-    )
 
 
 @pytest.fixture
 def parts(a: Home) -> Parts:
     return a.write(make_parts)
-
-
-def undo(home: Home, name: str | None = None) -> Undone:
-    return home.write(lambda tx: undo_change(tx, name or last_change(tx)))
-
-
-def change(home: Home, use: Callable[[Transaction], Any]) -> str:
-    """Make a change of one commit, and return its name."""
-    home.write(use)
-    return home.read(lambda snapshot: commit_name(last_head(snapshot)))
-
-
-Act = Callable[[Transaction, Parts], object]
-
-ACTS: dict[str, Act] = {
-    "title": lambda tx, p: tasks.edit(tx, p.task, TaskEdit(title="Renew it")),
-    "status": lambda tx, p: tasks.edit(tx, p.task, TaskEdit(status="BLOCKED", reason="photo")),
-    "done": lambda tx, p: tasks.edit(tx, p.task, TaskEdit(status="DONE")),
-    "due": lambda tx, p: tasks.edit(tx, p.task, TaskEdit(due="2026-03-05")),
-    "several": lambda tx, p: tasks.edit(tx, p.task, TaskEdit(priority="P1", estimate_minutes=30)),
-    "category": lambda tx, p: tasks.edit(tx, p.task, TaskEdit(category="Travel")),
-    "no category": lambda tx, p: tasks.edit(tx, p.task, TaskEdit(category=None)),
-    "labels": lambda tx, p: tasks.edit(tx, p.task, TaskEdit(labels=["away"])),
-    "new task": lambda tx, p: tasks.add(tx, NewTask(title="New", labels=["fresh"], category="Fresh")),
-    "removed task": lambda tx, p: tasks.remove(tx, p.task),
-    "restored task": lambda tx, p: tasks.restore(tx, p.gone_task),
-    "new note": lambda tx, p: entries.add(tx, p.task, NewEntry(text="Closed on Mondays")),
-    "note": lambda tx, p: entries.edit(tx, p.entry, EntryEdit(text="On the shelf")),
-    "removed note": lambda tx, p: entries.remove(tx, p.entry),
-    "restored note": lambda tx, p: entries.restore(tx, p.gone_entry),
-    "new checklist": lambda tx, p: checklists.add(tx, p.task, NewChecklist(title="More")),
-    "checklist": lambda tx, p: checklists.edit(tx, p.checklist, ChecklistEdit(title="Take along")),
-    "removed checklist": lambda tx, p: checklists.remove(tx, p.checklist),
-    "restored checklist": lambda tx, p: checklists.restore(tx, p.gone_checklist),
-    "checklist's place": lambda tx, p: checklists.move(tx, p.checklist, ChecklistMove(last=True)),
-    "new item": lambda tx, p: checklist_items.add_item(tx, p.task, NewItem(title="Pen")),
-    "new item and list": lambda tx, p: checklist_items.add_item(tx, p.other, NewItem(title="Pen")),
-    "tick": lambda tx, p: checklist_items.edit_item(tx, p.first, ItemEdit(is_checked=True)),
-    "archive": lambda tx, p: checklist_items.edit_item(tx, p.first, ItemEdit(is_archived=True)),
-    "item's place": lambda tx, p: item_moves.move_item(tx, p.first, ItemMove(last=True)),
-    "item's list": lambda tx, p: item_moves.move_item(tx, p.first, ItemMove(checklist="New list")),
-    "removed item": lambda tx, p: checklist_items.remove_item(tx, p.first),
-    "restored item": lambda tx, p: checklist_items.restore_item(tx, p.gone_item),
-    "new link": lambda tx, p: links.add(tx, p.task, NewLink("follows_up", p.other)),
-    "removed link": lambda tx, p: links.remove(tx, p.link),
-    "time": lambda tx, p: time_records.edit(tx, p.record, TimeEdit(note="Queue", task=p.other), TYPED),
-    "removed time": lambda tx, p: time_records.remove(tx, p.record),
-    "new label": lambda tx, p: labels.add(tx, NewLabel(name="quiet", color="#336699")),
-    "label": lambda tx, p: labels.edit(tx, "home", LabelEdit(name="house")),
-    "removed label": lambda tx, p: labels.remove(tx, "home"),
-    "new category": lambda tx, p: categories.add(tx, NewCategory(name="Money")),
-    "category's name": lambda tx, p: categories.edit(tx, "Papers", CategoryEdit(name="Documents")),
-    "removed category": lambda tx, p: categories.remove(tx, "Papers"),
-    "new preference": lambda tx, p: preferences.add(tx, NewPreference(text="No jokes")),
-    "preference": lambda tx, p: preferences.edit(tx, p.preference, PreferenceEdit(text="Be brief")),
-    "removed preference": lambda tx, p: preferences.remove(tx, p.preference),
-}
 
 
 @pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
@@ -312,7 +189,7 @@ def test_a_change_of_an_agent_is_refused_with_what_to_do(a: Home, parts: Parts) 
 )
 def test_a_name_of_no_change_is_refused(a: Home, parts: Parts, name: str) -> None:
     with pytest.raises(Refused) as refused:
-        a.write(lambda tx: undo_change(tx, name))
+        a.write(lambda tx: undo_any(tx, name, RULES))
     assert refused.value.code in (RefusalCode.USAGE, RefusalCode.NOT_FOUND)
 
 
@@ -392,7 +269,7 @@ def test_a_change_that_was_changed_again_is_not_the_last_one(
 def test_the_last_change_may_be_that_of_one_task(a: Home, parts: Parts) -> None:
     a.write(lambda tx: ACTS["tick"](tx, parts))
     a.write(lambda tx: tasks.edit(tx, parts.other, TaskEdit(title="Take new photos")))
-    a.write(lambda tx: undo_change(tx, last_change(tx, parts.task)))
+    a.write(lambda tx: undo_any(tx, last_change(tx, parts.task), RULES))
     task = a.read(lambda snapshot: tasks.show(snapshot, parts.task))
     assert not task.checklists[0].items[0].is_checked
     assert a.read(lambda snapshot: tasks.show(snapshot, parts.other)).title == "Take new photos"
@@ -465,7 +342,7 @@ def test_of_an_import_what_somebody_added_to_stays(a: Home) -> None:
     import_lines(a, ["One", "Two", "Three"])
     a.write(lambda tx: entries.add(tx, "Two", NewEntry(text="Soon")))
     name = change(a, lambda tx: tasks.add(tx, NewTask(title="Mine")))
-    a.write(lambda tx: undo_change(tx, name))
+    a.write(lambda tx: undo_any(tx, name, RULES))
     noted = undo(a)
     assert [(row.kind, row.field) for row in noted.written] == [("entry", "deleted")]
     assert noted.undo is not None
