@@ -37,6 +37,7 @@ from store.sentence import sentence, sentence_fields
 from store.snapshot import Snapshot
 from syncproto.commit import DecodedCommit, Operation
 from syncproto.ids import EntityId, ReplicaId, id_to_text
+from syncproto.vector_clock import Head
 
 LIMIT_MAX = 500
 TITLE_SHOWN_CHARS = 80
@@ -328,7 +329,7 @@ class _Words:
         self._names = NameLookup(snapshot)
         self._title = cache(self._read_title)
         self._why = cache(partial(read_cause, snapshot, self._names))
-        self._is_undone = cache(lambda head: mark_of(snapshot, head) is not None)
+        self._is_undone = cache(self._read_undone)
         self._undoes = cache(self._read_undoes)
 
     def change(self, change: FieldChange) -> Change:
@@ -367,6 +368,10 @@ class _Words:
             undone=self._is_undone(source.head),
             undoes=undoes,
         )
+
+    def _read_undone(self, head: Head) -> bool:
+        mark = mark_of(self._snapshot, head)
+        return mark is not None and mark.is_whole
 
     def _read_undoes(self, seq: int) -> str | None:
         """Return the name of the change that the commit at a position undid, None if it is no undo."""

@@ -23,17 +23,25 @@ class UndoMark(NamedTuple):
 
     left: int
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all that the commit wrote was put back."""
+        return self.left == 0
+
 
 def mark_id(head: Head) -> EntityId:
     """Return the id of the mark of a commit, the same on every device."""
     return derived_id(UNDO, str(head.counter), head.hash.hex(), time_of=EntityId(head.replica))
 
 
-def mark_write(snapshot: Snapshot, head: Head, left: int) -> EntityWrite:
-    """Return the write that marks a commit as undone, for the first time or again after a redo."""
+def mark_write(snapshot: Snapshot, head: Head, left: int, *, is_rest: bool = False) -> EntityWrite:
+    """Return the write that marks a commit as undone, for the first time or again after a redo.
+
+    `is_rest`: the mark stands, and more of the commit is undone.
+    """
     identifier = mark_id(head)
     fields: dict[str, Value] = {"change": [head.replica, head.counter, head.hash], "left": left}
-    if snapshot.entity(identifier) is not None:
+    if not is_rest and snapshot.entity(identifier) is not None:
         fields[DELETED] = False
     return EntityWrite(identifier, UNDO, fields)
 

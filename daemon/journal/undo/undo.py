@@ -6,8 +6,9 @@ The theory. A *change* is what one press wrote: a commit, or several of one chai
 task). It is in one of three states: it *stands*; it is *undone*, if a mark in sight says so
 (`daemon/journal/references/undo_marks.py`); or it is *undone in part*, if that mark counts values that were
 left. Undo of a change that stands writes, for each value, what its author saw before it, and the mark; undo
-of what is undone writes nothing and says so. An undo is a change like any other, and can be undone, which is
-a redo: that writes back what the undo replaced, and takes the mark out of sight.
+of what is undone writes nothing and says so; undo of what is undone in part does the rest, and names what is
+still left. An undo is a change like any other, and can be undone, which is a redo: that writes back what the
+undo replaced, and takes the mark out of sight, or to what was left before.
 
 What holds, whatever happens:
 
@@ -40,7 +41,7 @@ from daemon.journal.references.change_names import (
     span_name,
     span_names,
 )
-from daemon.journal.references.undo_marks import mark_id, mark_of, mark_write, undone_in
+from daemon.journal.references.undo_marks import mark_of, mark_write, undone_in
 from daemon.journal.undo.undo_answer import (
     LeftChange,
     Undone,
@@ -104,7 +105,8 @@ def last_change(snapshot: Snapshot, task: str | None = None) -> str:
     """Return the name of the last change that a person made on this device, and that stands.
 
     An undo is no such change, nor is one of which an undo would put nothing back, since all of it was changed
-    again: asked again and again, this goes back step by step. An import is one change.
+    again: asked again and again, this goes back step by step. One that is undone in part is, once its rest
+    can be undone. An import is one change.
     With `task`, a task by id or title, only what was changed in it or in what belongs to it counts. Raises
     Refused if there is none among the last commits.
     """
@@ -147,7 +149,8 @@ def _stands(snapshot: Snapshot, received: DecodedCommit) -> bool:
     if verdicts:
         return all(on.verdict in TAKEN_BACK_BY and decides(snapshot, on) for on in verdicts)
     is_own = any(is_undoable(received.commit, operation) for operation in received.commit.operations)
-    return is_own and not undone_in(received.commit) and mark_of(snapshot, received.head) is None
+    mark = mark_of(snapshot, received.head)
+    return is_own and not undone_in(received.commit) and (mark is None or not mark.is_whole)
 
 
 def _alone(received: DecodedCommit) -> CommitSpan:
@@ -233,13 +236,14 @@ def show_change(snapshot: Snapshot, name: str) -> UndoView:
     """Show what a change changed, before anybody undoes it. Raises Refused."""
     positions = _positions(snapshot, name)
     last = snapshot.log.commit_at(positions[0])
+    mark = mark_of(snapshot, last.head)
     changes, count = present_positions(snapshot, positions[::-1])
     return UndoView(
         change=span_names(find_changes(snapshot, name)),
         at=iso_utc(snapshot.shown_ms(last.commit.stamp.ms)),
         changes=changes,
         count=count,
-        undone=mark_of(snapshot, last.head) is not None,
+        undone=mark is not None and mark.is_whole,
         is_verdict=bool(verdicts_in(last.commit)),
     )
 
@@ -287,7 +291,7 @@ class _Undoing:
                 self._planner.note_undone(seq)
             return
         mark = mark_of(self._tx, received.head)
-        if mark is not None:
+        if mark is not None and mark.is_whole:
             self._already += 1
             return
         if any(self._batch.get(operation.entity) is not None for operation in received.commit.operations):
@@ -296,7 +300,11 @@ class _Undoing:
         self._left += plan.left
         if plan.writes:
             self._undone += 1
-            self._add(plan.writes, received.head, len(plan.left))
+            self._add(
+                plan.writes, mark_write(self._tx, received.head, len(plan.left), is_rest=mark is not None)
+            )
+        elif mark is not None and not plan.left:
+            self._already += 1
         if not plan.left:
             self._planner.note_undone(seq)
 
@@ -321,7 +329,7 @@ class _Undoing:
             left_count=len(self._left),
         )
 
-    def _add(self, writes: Iterable[EntityWrite], head: Head, left: int) -> None:
+    def _add(self, writes: Iterable[EntityWrite], mark: EntityWrite) -> None:
         """Take the writes that undo a commit; each commit that contains any of them has its mark."""
         for write in writes:
             pending = self._batch.get(write.entity)
@@ -331,8 +339,8 @@ class _Undoing:
             is_full = self._batch_bytes + size > _COMMIT_BYTES or len(self._batch) >= _COMMIT_WRITES
             if is_full or (pending is not None and pending.fields):
                 self._flush()
-            if mark_id(head) not in self._batch:
-                self._put(mark_write(self._tx, head, left))
+            if mark.entity not in self._batch:
+                self._put(mark)
             self._put(write)
 
     def _put(self, write: EntityWrite) -> None:

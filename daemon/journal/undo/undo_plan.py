@@ -13,7 +13,7 @@ from daemon.journal.fields.schema import FIELDS_BY_KIND
 from daemon.journal.fields.time_spans import kept_moment_ms
 from daemon.journal.references.entities import as_candidate
 from daemon.journal.references.names import TASK_LABELS
-from daemon.journal.references.undo_marks import UNDO
+from daemon.journal.references.undo_marks import UNDO, mark_of
 from daemon.journal.tasks import touch_task
 from daemon.journal.undo.writes_since import Placed, WritesSince
 from daemon.journal.views import task_graph
@@ -80,6 +80,12 @@ def _tags_written(operation: Operation) -> Iterator[EntityId]:
                 yield id_from_text(field.partition("/")[2])
 
 
+def _stands_alone(entity: Entity, field: str, value: Value) -> bool:
+    """Say whether a value is all that stands in a field."""
+    versions = entity.versions(field)
+    return bool(versions) and all(version.value == value for version in versions)
+
+
 class UndoPlanner:
     """Works out the undo of commits, one after another, as a snapshot sees the journal."""
 
@@ -126,14 +132,24 @@ class UndoPlanner:
                 writes[entity.id] = EntityWrite(entity.id, operation.kind, fields, base=base)
         for touch in self._touch_writes(writes.values()):
             writes.setdefault(touch.entity, touch)
-        marks = list(self._marks_turned(received)) if writes or not left else []
+        marks = list(self._marks_turned(change)) if writes or not left else []
         return CommitPlan([*writes.values(), *marks], left)
 
-    def _marks_turned(self, received: DecodedCommit) -> Iterator[EntityWrite]:
+    def _marks_turned(self, change: Placed) -> Iterator[EntityWrite]:
         """Yield the writes that turn the marks which a commit has set or taken back."""
-        for operation in received.commit.operations:
-            if operation.kind == UNDO:
-                yield EntityWrite(operation.entity, UNDO, {DELETED: not operation.deletes})
+        for operation in change.received.commit.operations:
+            put_back = self._since.put_back(change, operation.entity)
+            if operation.kind == UNDO and not put_back:
+                yield EntityWrite(operation.entity, UNDO, self._mark_turned(change, operation))
+
+    def _mark_turned(self, change: Placed, operation: Operation) -> dict[str, Value]:
+        """Return what turns a mark: out of sight, back, or to what was left before the rest was undone."""
+        if not operation.creates and DELETED not in operation.fields:
+            changes = self._pasts.changes_of(change.seq, change.received, operation, "left".__eq__)
+            left = next((value.before for value in changes), None)
+            if type(left) is int:
+                return {"left": left}
+        return {DELETED: not operation.deletes}
 
     def _base(
         self, head: Head, operation: Operation, entity: Entity, fields: Mapping[str, Value]
@@ -202,11 +218,15 @@ class UndoPlanner:
     ) -> tuple[dict[str, Value], dict[str, Sentence]]:
         """Return what stood before, without what stands anyway, and why some of it does not come back."""
         fields, reasons = dict[str, Value](), dict[str, Sentence]()
+        is_rest = mark_of(self._snapshot, change.head) is not None
+        put_back = self._since.put_back(change, entity.id) if is_rest else frozenset[str]()
         for value in self._pasts.changes_of(change.seq, change.received, operation):
             field, before = value.field, value.before
             if before is None and type(value.after) is bool:
                 before = False
             if before == value.after and type(before) is type(value.after):
+                continue
+            if is_rest and (field in put_back or _stands_alone(entity, field, before)):
                 continue
             why = self._why_left(change, operation.base, entity, field, before)
             if why is None:

@@ -3,10 +3,11 @@
 Never trusts the order in which commits came alone: a version that stands beside the change counts as written
 since, whenever it came here.
 
-A commit is *void* for a change if it was undone as a whole; if it is an undo of commits that are all later
-than the change, or an undo that was undone; or if it undoes the same as the change, on another device. With
-what it undoes it has then done nothing to the change. So changes can be undone one after another, the last
-first, and whatever else anybody wrote keeps what it says.
+A commit is *void* for a change if it was undone as a whole; if it is an undo of commits none of which is
+earlier than the change, or an undo that was undone; or if it undoes the same as the change, on another
+device. With what it undoes it has then done nothing to the change. Of a commit that was undone in part, what
+was put back is void. So changes can be undone one after another, the last first, and whatever else anybody
+wrote keeps what it says.
 """
 
 from functools import lru_cache
@@ -62,9 +63,24 @@ class WritesSince:
             if position == change.seq or covers(base, log.head_at(position), log):
                 continue
             write = self._standing_write(position, entity.id, change)
-            if write is not None and field in write.operation.fields and self._liveness.is_live(write):
+            if write is None or field not in write.operation.fields or not self._liveness.is_live(write):
+                continue
+            if field not in self.put_back(Placed(position, self._commit_at(position)), entity.id):
                 return write
         return None
+
+    def put_back(self, change: Placed, entity: EntityId) -> frozenset[str]:
+        """Return which fields of an entity were put back, if a change is undone in part."""
+        mark = mark_of(self._snapshot, change.head)
+        if mark is None or mark.is_whole:
+            return frozenset()
+        fields = set[str]()
+        for position in positions_since(self._snapshot, entity, change.seq):
+            undo = self._commit_at(position)
+            if change.head in undone_in(undo.commit) and mark_of(self._snapshot, undo.head) is None:
+                write = self._operation_on(undo, entity)
+                fields.update(() if write is None else write.operation.fields)
+        return frozenset(fields)
 
     def on_entity(self, change: Placed, entity: EntityId) -> SourcedOperation | None:
         """Return what a person wrote to an entity or below it, or confirmed, after a change."""
@@ -86,7 +102,7 @@ class WritesSince:
 
     def _is_void(self, received: DecodedCommit, change: Placed) -> bool:
         mark = mark_of(self._snapshot, received.head)
-        if mark is not None and mark.left == 0:
+        if mark is not None and mark.is_whole:
             return True
         undone, log = undone_in(received.commit), self._snapshot.log
         if not undone:
@@ -95,7 +111,7 @@ class WritesSince:
             return True
         if all(mark_of(self._snapshot, head) is None for head in undone):
             return True
-        return all(log.has_commit(head) and log.position_of(head) > change.seq for head in undone)
+        return all(log.has_commit(head) and log.position_of(head) >= change.seq for head in undone)
 
     @staticmethod
     def _operation_on(received: DecodedCommit, entity: EntityId) -> SourcedOperation | None:

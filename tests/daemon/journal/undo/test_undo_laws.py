@@ -110,8 +110,9 @@ class _Play:
         if undone.undo is not None:
             self.changes.append(_Change(undone.undo, before, after))
             again = home.write(lambda tx: undo_any(tx, change.name, RULES))
-            assert again.already
-            assert self.seen(home) == after
+            assert again.already is (not again.left)
+            assert {value.field for value in again.left} <= {value.field for value in undone.left}
+            assert (again.undo, self.seen(home)) == (None, after)
 
 
 def _require_honest(change: _Change, undone: UndoResult, before: Seen, after: Seen) -> None:
@@ -125,6 +126,15 @@ def _require_honest(change: _Change, undone: UndoResult, before: Seen, after: Se
     if undone.undo is None:
         assert after == before
 
+
+_SAME: list[Edit | Undo | Meet] = [
+    Edit(1, {"title": "Ana", "priority": "P0"}),
+    Undo(1, 0),
+    Meet(),
+    Edit(0, {"title": "Ana"}),
+    Undo(0, 1),
+]
+"""A redo that leaves a value, which is the one that it would write."""
 
 _BESIDE: list[Edit | Undo | Meet] = [
     Edit(0, {"title": "Ana"}),
@@ -142,6 +152,7 @@ _BESIDE: list[Edit | Undo | Meet] = [
 
 @pytest.mark.slow
 @example(_BESIDE)
+@example(_SAME)
 @settings(max_examples=30, deadline=None)
 @given(st.lists(_steps, max_size=14))
 def test_an_undo_alters_only_what_nobody_wrote_since_and_devices_agree(
