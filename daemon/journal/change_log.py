@@ -353,7 +353,7 @@ class _Words:
             entity=id_to_text(change.entity),
             kind=change.kind,
             title=self._title(change.entity),
-            field=self._names.field_label(change.field),
+            field=self._names.field_label(change.field, removed=True),
             before=None if secret else self._value(change.field, change.before),
             after=None if secret else self._value(change.field, change.after),
             **sentence_fields("why", reason),

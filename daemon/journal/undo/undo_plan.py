@@ -12,7 +12,7 @@ from daemon.journal.conflicts import ancestors
 from daemon.journal.fields.schema import FIELDS_BY_KIND
 from daemon.journal.fields.time_spans import kept_moment_ms
 from daemon.journal.references.entities import as_candidate
-from daemon.journal.references.names import TASK_LABELS
+from daemon.journal.references.names import LABEL_CATEGORIES, TASK_LABELS
 from daemon.journal.references.undo_marks import UNDO, mark_of
 from daemon.journal.tasks import touch_task
 from daemon.journal.undo.writes_since import Placed, WritesSince
@@ -33,11 +33,16 @@ from syncproto.ids import EntityId, id_from_text
 from syncproto.vector_clock import Head, VectorClock, merge_clocks
 
 _POINTERS: Final = ("checklist_id", "task_id", "from_id", "to_id")
+_CATEGORY: Final = "category_id"
+_SETS: Final = (TASK_LABELS, LABEL_CATEGORIES)
+_BOUNDS: Final = ("started_at", "ended_at")
+_ONE_WORD: Final = (("status", "reason"), _BOUNDS)
+"""What comes back together or not at all, if a change wrote both: half of it would say what nobody did."""
 _SIDE_KINDS: Final = ("checklist", "label", "category")
 """What is made on the way to something else: it stays without a word if others use it by now."""
 _NAMED: Final = ("label", "category")
 _TURNS: Final = {"task": 0, "checklist": 1, "label": 3, "category": 3}
-_END: Final = "ended_at"
+_END: Final = _BOUNDS[1]
 
 
 class LeftValue(NamedTuple):
@@ -65,25 +70,56 @@ def is_undoable(commit: Commit, operation: Operation) -> bool:
     return is_own and operation.kind in FIELDS_BY_KIND and bool(operation.fields)
 
 
-def _turn(operation: Operation) -> tuple[bool, bool, int]:
-    """Return the key by which operations take their turn: what others rest on is unmade first, names last."""
-    return operation.kind in _NAMED, not operation.creates, _TURNS.get(operation.kind, 2)
+def _turn(operation: Operation) -> tuple[bool, bool, bool, int]:
+    """Return the key by which operations take their turn.
+
+    What others rest on comes back first; then what others rest on is unmade, and names last.
+    """
+    turn = _TURNS.get(operation.kind, 2)
+    if operation.deletes:
+        return False, False, False, -1 if operation.kind in _NAMED else turn
+    return True, operation.kind in _NAMED, not operation.creates, turn
 
 
-def _tags_written(operation: Operation) -> Iterator[EntityId]:
-    """Yield the labels and the category that an operation gave a task."""
-    for field, value in operation.fields.items():
-        if field == "category_id" and isinstance(value, bytes):
-            yield EntityId(value)
-        elif field.startswith(f"{TASK_LABELS}/") and value is True:
-            with suppress(ValueError):
-                yield id_from_text(field.partition("/")[2])
+def _tag_of(field: str, value: Value) -> EntityId | None:
+    """Return the label or the category that a field with a value gives something, None if it gives none."""
+    if field == _CATEGORY:
+        return EntityId(value) if isinstance(value, bytes) else None
+    name, _, member = field.partition("/")
+    if name in _SETS and value is True:
+        with suppress(ValueError):
+            return id_from_text(member)
+    return None
+
+
+def _tags_written(operation: Operation) -> set[EntityId]:
+    """Return the labels and categories that an operation gave something."""
+    tags = (_tag_of(field, value) for field, value in operation.fields.items())
+    return {tag for tag in tags if tag is not None}
 
 
 def _stands_alone(entity: Entity, field: str, value: Value) -> bool:
     """Say whether a value is all that stands in a field."""
     versions = entity.versions(field)
     return bool(versions) and all(version.value == value for version in versions)
+
+
+def _removal_reason(above: Entity) -> Sentence:
+    return sentence(
+        "above-was-removed",
+        "the {kind} {title!r} was removed since; bring it back first",
+        kind=above.kind.replace("_", " "),
+        title=as_candidate(above).title,
+    )
+
+
+def _leave_halves(fields: dict[str, Value], reasons: dict[str, Sentence]) -> None:
+    """Leave what would come back without its other half."""
+    for halves in _ONE_WORD:
+        whys = [reasons[field] for field in halves if field in reasons]
+        for field in fields.keys() & set(halves) if whys else ():
+            del fields[field]
+            reasons[field] = whys[0]
 
 
 class UndoPlanner:
@@ -128,6 +164,8 @@ class UndoPlanner:
             base = None if is_deletion else self._base(received.head, operation, entity, fields)
             left += [LeftValue(entity.id, operation.kind, field, why) for field, why in reasons.items()]
             self._freed |= {(entity.id, value) for value in _tags_written(operation) if fields}
+            if operation.deletes and DELETED not in fields:
+                self._brought_back.discard(entity.id)
             if fields:
                 writes[entity.id] = EntityWrite(entity.id, operation.kind, fields, base=base)
         for touch in self._touch_writes(writes.values()):
@@ -233,6 +271,7 @@ class UndoPlanner:
                 fields[field] = before
             else:
                 reasons[field] = why
+        _leave_halves(fields, reasons)
         if not fields:
             return {}, reasons
         if fields.get(DELETED) is True:
@@ -241,8 +280,25 @@ class UndoPlanner:
         if operation.deletes:
             # The end that a running record was given when it was removed stays: it does not run again.
             fields.pop(_END, None)
-        why = self._why_not_here(entity, fields)
+        reasons |= self._reasons_of_fields(entity, fields)
+        fields = {field: value for field, value in fields.items() if field not in reasons}
+        why = self._why_not_here(entity, fields) if fields else None
         return (fields, reasons) if why is None else ({}, reasons | dict.fromkeys(fields, why))
+
+    def _reasons_of_fields(self, entity: Entity, fields: Mapping[str, Value]) -> dict[str, Sentence]:
+        """Return why some of what stood before cannot stand again, although the rest can."""
+        reasons = dict[str, Sentence]()
+        for field, value in fields.items():
+            tag = _tag_of(field, value)
+            target = None if tag is None or tag in self._brought_back else self._snapshot.entity(tag)
+            if target is not None and not target.visible:
+                reasons[field] = _removal_reason(target)
+        if not fields.keys().isdisjoint(_BOUNDS):
+            began_ms, ended_ms = (kept_moment_ms(fields.get(name, entity.text(name))) for name in _BOUNDS)
+            if began_ms is not None and ended_ms is not None and ended_ms < began_ms:
+                why = sentence("would-end-before-start", "it would end before it begins")
+                reasons |= {field: why for field in _BOUNDS if field in fields}
+        return reasons
 
     def _why_left(
         self, change: Placed, base: VectorClock, entity: Entity, field: str, before: Value
@@ -264,12 +320,7 @@ class UndoPlanner:
         """Return why what stood before cannot stand again as things are now, None if it can."""
         for above in self._parents_of(entity, fields):
             if not above.visible and above.id not in self._brought_back:
-                return sentence(
-                    "above-was-removed",
-                    "the {kind} {title!r} was removed since; bring it back first",
-                    kind=above.kind.replace("_", " "),
-                    title=as_candidate(above).title,
-                )
+                return _removal_reason(above)
         if entity.kind in _NAMED and ("name" in fields or DELETED in fields):
             name = fields.get("name", entity.text("name"))
             try:

@@ -148,19 +148,28 @@ class NameLookup:
     def field_value_json(self, field: str, value: object) -> Any:
         """Show the value of a field as JSON, a category by its name."""
         if field == "category_id" and isinstance(value, bytes):
-            return self.categories.get(EntityId(value), json_value(value))
+            return self._tag_name("category", EntityId(value), removed=True) or json_value(value)
         return json_value(value)
 
-    def field_label(self, field: str) -> str:
-        """Name a field as people do: the membership of a label by the label's name."""
+    def field_label(self, field: str, *, removed: bool = False) -> str:
+        """Name a field as people do: the membership of a label by the label's name.
+
+        With `removed`, also of one that was removed, whose name another one may have by now.
+        """
         prefix, slash, member = field.partition("/")
         if not slash or prefix not in (names.TASK_LABELS, names.LABEL_CATEGORIES):
             return field
-        labels = self.labels if prefix == names.TASK_LABELS else self.categories
+        kind = "label" if prefix == names.TASK_LABELS else "category"
         try:
-            return f"{prefix}/{labels.get(id_from_text(member), member)}"
+            return f"{prefix}/{self._tag_name(kind, id_from_text(member), removed=removed) or member}"
         except ValueError:
             return field
+
+    def _tag_name(self, kind: str, tag: EntityId, *, removed: bool) -> str:
+        """Return the name of a label or category; "" if it is not held, or was removed and is not meant."""
+        name = (self.labels if kind == "label" else self.categories).get(tag)
+        stored = self._snapshot.entity(tag) if removed and not name else None
+        return name or ("" if stored is None or stored.kind != kind else names.shown_name(stored))
 
 
 class ChildLookup:
