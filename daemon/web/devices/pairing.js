@@ -2,7 +2,7 @@
 //
 // Never invites and never joins by itself. Everything works without this file, by the buttons.
 
-import { announce, inTurn, parse, show } from "./page.js";
+import { announce, ask, inTurn, show } from "./page.js";
 
 const AGAIN_MS = 2000;
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -10,16 +10,10 @@ const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 /** Waits for the daemon to tell that the invitation has got further, as long as it goes on. */
 async function follow() {
   for (;;) {
-    const invitation = document.getElementById("invite");
-    if (!invitation.hasAttribute("data-goes-on")) return;
-    try {
-      const answer = await fetch("/devices/pair?wait=1");
-      if (answer.status === 401) return location.reload();
-      const fresh = parse(await answer.text());
-      await inTurn(async () => show(fresh, { withOutcome: false }));
-    } catch {
-      await pause(AGAIN_MS);
-    }
+    if (!document.querySelector("#invite[data-goes-on]")) return;
+    const asked = await ask("/devices/pair?wait=1").catch(() => null);
+    if (asked) await inTurn(async () => show(asked.fresh, { withOutcome: false }));
+    else await pause(AGAIN_MS);
   }
 }
 
@@ -32,9 +26,9 @@ document.addEventListener("submit", (event) => {
   document.getElementById("joining").textContent = form.dataset.joins;
   inTurn(async () => {
     try {
-      const answer = await fetch(form.action, { method: "POST", body });
-      if (answer.status === 401) return location.reload();
-      show(parse(await answer.text()), { withOutcome: true });
+      const asked = await ask(form.action, { method: "POST", body });
+      if (!asked) return;
+      show(asked.fresh, { withOutcome: true });
       announce(document.querySelector("#join-fault, #outcome p")?.textContent ?? "");
     } finally {
       submitter.disabled = false;

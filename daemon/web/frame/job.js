@@ -2,7 +2,7 @@
 //
 // Never begins anything. Without this file the page loads itself anew, or offers a link that does.
 
-import { announce, inTurn, parse, show } from "./page.js";
+import { announce, ask, inTurn, show } from "./page.js";
 
 const AGAIN_MS = 2000;
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -16,14 +16,12 @@ export async function follow() {
   follows = true;
   for (let part; (part = working()); ) {
     try {
-      const answer = await fetch(part.dataset.job);
-      if (answer.status === 401) return location.reload();
-      const fresh = parse(await answer.text());
-      if (!fresh.getElementById("main")) {
+      const asked = await ask(part.dataset.job);
+      if (!asked) {
         await pause(AGAIN_MS);
         continue;
       }
-      await inTurn(async () => show(fresh, { withOutcome: false }));
+      await inTurn(async () => show(asked.fresh, { withOutcome: false }));
       announce(document.querySelector("[data-told]")?.textContent ?? "");
     } catch {
       await pause(AGAIN_MS);

@@ -6,7 +6,6 @@ const policy = globalThis.trustedTypes?.createPolicy("placet", { createHTML: (te
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const LEAVE_MS = 260;
 const TOLD_MAX = 8;
-const KEPT_MAX = 40;
 
 const element = (id) => document.getElementById(id);
 
@@ -30,10 +29,10 @@ export const itemOf = (button) => button.closest(".item") ?? button.closest(".as
 
 // -- bringing the page to what the server shows now ---------------------------------------------------
 
-/** Reports whether an attribute is the person's: a fold that is open, a field that holds what was typed. */
+/** Reports whether an attribute is the person's: a fold that is open, what was typed, what was just pressed. */
 function isPersons(node, name) {
   const holdsTyped = node.matches("input:not([type=hidden], [type=checkbox], [type=radio])") && !node.form?.matches("[data-sends]");
-  return (name === "open" && node.localName === "details") || (name === "value" && holdsTyped);
+  return name === "aria-busy" || (name === "open" && node.localName === "details") || (name === "value" && holdsTyped);
 }
 
 /** Reports whether a form holds what a person typed, and the daemon has not taken: it stays as it is. */
@@ -84,7 +83,7 @@ function morph(now, next) {
 }
 
 function leave(node) {
-  if (node.classList?.contains("leaves") || [...(node.querySelectorAll?.("form") ?? [])].some(isTyped)) return;
+  if (node.matches?.(".leaves, .unsent") || [...(node.querySelectorAll?.("form") ?? [])].some(isTyped)) return;
   if (calm.matches || !node.matches?.(".item, .card, .task")) {
     node.remove();
     return;
@@ -95,6 +94,7 @@ function leave(node) {
   setTimeout(() => node.remove(), LEAVE_MS);
 }
 
+const scriptOf = (page) => page.querySelector("script")?.src;
 const bar = (page) => page.querySelector("header.bar nav");
 
 export function show(fresh, { withOutcome }) {
@@ -152,6 +152,35 @@ export function inTurn(work) {
   return busy;
 }
 
+/** Asks for a page; null if the answer is none, or the session is over, which is then said. */
+export async function ask(address, options) {
+  const answer = await fetch(address, options);
+  if (answer.status === 401) return signedOut() ?? null;
+  const text = await answer.text();
+  const fresh = parse(text);
+  if (fresh.getElementById("main")) return { answer, fresh };
+  tellRefusal(text);
+  return null;
+}
+
+/** Shows on the line of a button that its answer is under way. */
+export function markBusy(button) {
+  const line = button?.closest(".item, .task, footer, form");
+  line?.querySelector(".unsent")?.remove();
+  line?.setAttribute("aria-busy", "true");
+  return line;
+}
+
+/** Says on a line that nothing was sent: it stays as it was. */
+export function tellUnsent(line) {
+  setAway(true);
+  const words = document.createElement("p");
+  words.className = "mark unsent";
+  words.textContent = element("away").dataset.unsent;
+  (line?.querySelector(".what") ?? line)?.append(words);
+  announce(words.textContent);
+}
+
 /** Sends a form as the browser would, by the button that was pressed, and shows the answer in place. */
 export function send(form, button, more = {}) {
   const body = new URLSearchParams(new FormData(form, button));
@@ -165,25 +194,28 @@ export function send(form, button, more = {}) {
   if (sending.has(sent)) return busy;
   sending.add(sent);
   own = new Set(single ? [single] : body.getAll("shown").map((shown) => shown.split(":")[0]));
+  const line = markBusy(button);
   return inTurn(async () => {
-    const answer = await fetch(form.getAttribute("action") ?? location.href, { method: "POST", body });
-    if (answer.status === 401) return signedOut();
-    const text = await answer.text();
-    const fresh = parse(text);
-    if (!fresh.getElementById("main")) return tellRefusal(text);
-    told.clear();
-    show(fresh, { withOutcome: true });
+    const asked = await ask(form.getAttribute("action") ?? location.href, { method: "POST", body }).catch(() => tellUnsent(line));
+    if (!asked) return;
+    told?.forget();
+    show(asked.fresh, { withOutcome: true });
     setAway(false);
     announce(element("outcome")?.innerText ?? "");
     focusNear(index < 0 ? 0 : index);
-  }).finally(() => sending.delete(sent));
+  }).finally(() => {
+    sending.delete(sent);
+    line?.removeAttribute("aria-busy");
+  });
 }
 
 /** Shows an answer that is no page: the daemon is there, and says in a line why it did nothing. */
 export function tellRefusal(text) {
   setAway(false);
-  element("toast").textContent = text.trim();
-  announce(text.trim());
+  const words = text.trim();
+  if (element("toast").textContent === words) return;
+  element("toast").textContent = words;
+  announce(words);
 }
 
 function focusNear(index) {
@@ -205,71 +237,54 @@ for (const button of document.querySelectorAll("[data-opens]")) {
 
 // -- what changes elsewhere ---------------------------------------------------------------------------
 
-const told = new Map();
+// The part that keeps what was decided elsewhere, once there is such a thing.
+let told = null;
 
-/** Fetches what is stale: the page, of which it keeps what left with a word on why, or the bar alone. */
+/** Fetches what is stale, and again until it is shown: an answer that is no page brings no news. */
 function refresh() {
   return inTurn(async () => {
     if (!stale) return;
-    const whole = stale === WHOLE;
+    const part = stale;
     stale = "";
     refreshed = performance.now();
-    const answer = await fetch(whole ? location.href : bar(document).dataset.bar, { headers: { "Placet-Refresh": "yes" } });
-    if (answer.status === 401) return signedOut();
-    const text = await answer.text();
-    const fresh = parse(text);
-    if (!fresh.getElementById("main")) return tellRefusal(text);
-    if (!whole) return morph(bar(document), bar(fresh));
-    if (document.querySelector("dialog[open], .item.drawn")) return setTimeout(makeStale, 1000, WHOLE);
-    const gone = items().filter((item) => !fresh.getElementById(item.id) && !told.has(item.id));
-    const elsewhere = gone.filter((item) => !own.has(item.dataset.item)).slice(0, TOLD_MAX);
-    const waits = document.querySelector(".head .sub")?.textContent;
-    const words = await Promise.all(elsewhere.map(keep));
-    told.forEach((kept) => putBack(fresh, kept));
-    const focused = gone.find((item) => item.contains(document.activeElement));
-    const index = items().indexOf(focused);
-    show(fresh, { withOutcome: false });
-    setAway(false);
-    if (focused) focusNear(index);
-    const now = document.querySelector(".head .sub")?.textContent;
-    announce(words.length ? words.join(". ") : now !== waits ? (now ?? "") : "");
+    let isShown = false;
+    try {
+      isShown = await bring(part);
+    } finally {
+      if (!isShown) setTimeout(makeStale, AGAIN_MS, part);
+    }
   });
 }
 
-async function keep(item) {
-  const answer = await fetch(`/items/${item.dataset.item}`);
-  const words = parse(await answer.text()).querySelector(".decided");
-  const row = document.createElement("li");
-  row.className = "item gone";
-  row.id = item.id;
-  row.append(words ?? "");
-  for (const field of item.querySelectorAll("textarea, input:not([type=hidden], [type=checkbox], [type=radio])")) {
-    if (field.value === field.defaultValue || !words) continue;
-    const kept = document.createElement("pre");
-    kept.textContent = `${words.dataset.typed} ${field.value}`;
-    row.append(kept);
+/** Fetches the bar, or the page, of which it keeps what left with a word on why; reports whether that is shown. */
+async function bring(part) {
+  const whole = part === WHOLE;
+  const asked = await ask(whole ? location.href : bar(document).dataset.bar, { headers: { "Placet-Refresh": "yes" } });
+  if (!asked) return false;
+  const { fresh } = asked;
+  // A refusal in plain words is over.
+  if (!element("toast").childElementCount) element("toast").textContent = "";
+  if (!whole) {
+    morph(bar(document), bar(fresh));
+    return true;
   }
-  const card = item.closest(".card");
-  const frame = card.cloneNode(false);
-  const list = document.createElement("ul");
-  list.className = "items";
-  frame.append(card.querySelector("h2").cloneNode(true), list);
-  told.set(item.id, { row, frame, before: card.nextElementSibling?.id, next: item.nextElementSibling?.id });
-  while (told.size > KEPT_MAX) told.delete(told.keys().next().value);
-  return words?.textContent ?? "";
-}
-
-/** Puts a line on a decision from elsewhere where the proposal was, also if nothing else of its card is left. */
-function putBack(fresh, { row, frame, before, next }) {
-  let section = fresh.getElementById(frame.id);
-  if (!section) {
-    section = fresh.importNode(frame, true);
-    const main = fresh.getElementById("main");
-    main.insertBefore(section, (before && fresh.getElementById(before)) || main.querySelector(".empty"));
-  }
-  const neighbour = next && section.querySelector(`#${CSS.escape(next)}`);
-  if (neighbour) neighbour.before(row.cloneNode(true));
-  else section.querySelector("ul.items").append(row.cloneNode(true));
+  if (document.querySelector("dialog[open], .item.drawn")) return false;
+  // The scripts of another version of the daemon: this page's own are served no more.
+  const isOld = (scriptOf(fresh) ?? scriptOf(document)) !== scriptOf(document);
+  if (isOld && !hasTyped()) return location.reload() ?? true;
+  const gone = items().filter((item) => !fresh.getElementById(item.id));
+  const elsewhere = gone.filter((item) => !own.has(item.dataset.item)).slice(0, TOLD_MAX);
+  const waits = document.querySelector(".head .sub")?.textContent;
+  if (elsewhere.length) told ??= await import("./told.js");
+  const words = (await told?.tell(fresh, elsewhere)) ?? [];
+  const focused = gone.find((item) => item.contains(document.activeElement));
+  const index = items().indexOf(focused);
+  show(fresh, { withOutcome: false });
+  setAway(false);
+  if (focused) focusNear(index);
+  const now = document.querySelector(".head .sub")?.textContent;
+  announce(words.length ? words.join(". ") : now !== waits ? (now ?? "") : "");
+  return true;
 }
 
 function setAway(away) {

@@ -2,7 +2,7 @@
 //
 // Never empties a form before its answer is there, never reads a line itself, and never acts while somebody types.
 
-import { announce, inTurn, isTyped, parse, rows, show, signedOut, tellRefusal } from "./page.js";
+import { announce, ask, inTurn, isTyped, markBusy, parse, rows, show, signedOut, tellUnsent } from "./page.js";
 
 // -- forms that are typed into --
 
@@ -14,12 +14,12 @@ function sendTyped(form, button) {
   sending.add(form);
   const body = new URLSearchParams(new FormData(form, button)).toString();
   const isAsSent = () => new URLSearchParams(new FormData(form, button)).toString() === body;
+  const line = markBusy(button ?? form);
   inTurn(async () => {
-    const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(body), headers: { "Placet-Place": location.pathname } });
-    if (answer.status === 401) return signedOut();
-    const text = await answer.text();
-    const fresh = parse(text);
-    if (!fresh.getElementById("main")) return tellRefusal(text);
+    const sent = { method: "POST", body: new URLSearchParams(body), headers: { "Placet-Place": location.pathname } };
+    const asked = await ask(form.action, sent).catch(() => tellUnsent(line));
+    if (!asked) return;
+    const { answer, fresh } = asked;
     // Nothing comes after it: news would be asked of a page that may be gone.
     if (answer.ok && new URL(answer.url).pathname !== location.pathname) return new Promise(() => location.assign(answer.url));
     const focused = document.activeElement;
@@ -37,6 +37,7 @@ function sendTyped(form, button) {
     else if (focused !== document.body && !focused.isConnected) document.getElementById("main").focus();
   }).finally(() => {
     sending.delete(form);
+    line.removeAttribute("aria-busy");
     form.closest(".ticked")?.classList.remove("ticked");
   });
 }
