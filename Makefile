@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo up test quick cover check bench bench-peers door-clients inspect-door soak week hostile notes try-model judge-model recipes laws histories mailbox-histories teeth uses stored-uses man picture pictures look reference words shapes pins clean
+.PHONY: demo up test quick cover check bench bench-peers door-clients inspect-door soak week hostile notes try-model judge-model recipes stranger-api laws histories mailbox-histories teeth uses stored-uses man picture pictures look reference words shapes pins clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -17,6 +17,7 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 TRY := $(VENV)/try-model
 DOOR := tests/e2e/door
 RECIPES := $(VENV)/recipes
+STRANGER := $(VENV)/stranger-api
 RUN := requirements/run.txt requirements/build.txt
 DEV := requirements/dev.txt
 CODE := $(wildcard syncproto store daemon placet.py tests bench)
@@ -89,6 +90,9 @@ judge-model: $(VENV)/.run $(if $(findstring --url,$(JUDGE)),,$(TRY)/.installed) 
 recipes: $(VENV)/.dev $(RECIPES)/.installed ## the recipes of docs/guide/agents, with the packages that they are for
 	@$(PY) -m pytest -q -n2 tests/recipes/runs.py
 
+stranger-api: $(VENV)/.dev $(VENV)/.catalogs $(STRANGER)/.installed ## a fuzzer of another make that knows only the description of the API: STRANGER_S=120 seconds
+	@$(PY) -m tests.stranger_api $(STRANGER)/bin/schemathesis $(or $(STRANGER_S),120)
+
 histories: $(VENV)/.dev ## 20 000 histories of proposals and decisions on three devices, on all processors
 	@$(PY) -m tests.daemon.agents.histories
 
@@ -134,7 +138,7 @@ words: $(VENV)/.dev ## find the words of the command line and the daemon, name w
 pins: | $(PY) ## renew requirements/*.txt from requirements/*.in
 	@$(PY) -m venv $(VENV)/pins
 	@$(VENV)/pins/bin/python -m pip --disable-pip-version-check --quiet install pip-tools
-	@cd requirements && for name in run build dev try-model recipes; do \
+	@cd requirements && for name in run build dev try-model recipes stranger-api; do \
 		../$(VENV)/pins/bin/python -m piptools compile --quiet --upgrade --generate-hashes --no-strip-extras \
 			--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \
 			--annotation-style=line --output-file=$$name.txt $$name.in; done
@@ -162,6 +166,12 @@ $(RECIPES)/.installed: requirements/recipes.txt | $(PY)
 	@echo "installing four packages for agents into $(RECIPES)" >&2
 	@$(PY) -m venv $(RECIPES)
 	@$(RECIPES)/bin/python -m pip --disable-pip-version-check --quiet --no-input install --require-hashes -r requirements/recipes.txt
+	@touch $@
+
+$(STRANGER)/.installed: requirements/stranger-api.txt | $(PY)
+	@echo "installing a fuzzer of APIs into $(STRANGER)" >&2
+	@$(PY) -m venv $(STRANGER)
+	@$(STRANGER)/bin/python -m pip --disable-pip-version-check --quiet --no-input install --require-hashes -r requirements/stranger-api.txt
 	@touch $@
 
 # An environment of its own: none of this is Placet's. The weights are some 1.2 GB.

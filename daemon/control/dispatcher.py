@@ -122,7 +122,7 @@ class Dispatcher:
             writes = route.may_write(call.body)
             if writes:
                 self._require_room()
-            keyed = _keyed_request(request, raw, route) if writes else None
+            keyed = _keyed_request(request, raw, route, writes)
             if isinstance(route.handler, StreamHandler):
                 with note_writes() as spans:
                     response = await route.handler.run(request, call)
@@ -229,19 +229,20 @@ def _encode_answer(route: Route, answer: object) -> Answer:
     return Answer(route.status, msgspec.json.encode(answer))
 
 
-def _keyed_request(request: web.Request, raw: bytes, route: Route) -> KeyedRequest | None:
+def _keyed_request(request: web.Request, raw: bytes, route: Route, writes: bool) -> KeyedRequest | None:
     """Return a write with its key; None without one, or if the answer is not kept.
 
-    Raises Refused for a key that is none, to whatever route: its client counts on it all the same.
+    Raises Refused for a key that is none, to whatever route that may write, also if this request writes
+    nothing: its client counts on it all the same.
     """
     key = request.headers.get(IDEMPOTENCY_HEADER)
-    if key is None:
+    if key is None or not route.is_mutation:
         return None
     if not _KEY.fullmatch(key):
         raise usage_error(
             sentence("idempotency-key-form", "Idempotency-Key takes 1 to 128 visible ASCII characters")
         )
-    if not route.stores_responses:
+    if not (writes and route.stores_responses):
         return None
     # The raw path includes the query: the same key with another query is another request.
     return KeyedRequest(key, [request.method.encode(), request.raw_path.encode(), raw])

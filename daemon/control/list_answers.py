@@ -19,7 +19,7 @@ LEFT_OUT_HEADER: Final = "Placet-Left-Out"
 
 FIRST: Final = "from"
 """The parameter of a request for the rest: how many elements the answers before had."""
-_FIRST_MAX: Final = 1 << 53
+FIRST_MAX: Final = 1 << 53
 
 
 class EncodedList(NamedTuple):
@@ -38,8 +38,12 @@ def take_first(query: Mapping[str, str]) -> tuple[int, dict[str, str]]:
     """Return with which element an answer begins, and the other parameters. Raises Refused (usage)."""
     others = dict(query)
     text = others.pop(FIRST, "0")
-    if not (text.isascii() and text.isdigit() and int(text[:20]) <= _FIRST_MAX):
-        raise usage_error(sentence("from-is-no-number", "`from` takes a number of elements"))
+    if not (text.isascii() and text.isdigit() and int(text[:20]) <= FIRST_MAX):
+        raise usage_error(
+            sentence(
+                "from-is-no-number", "`from` takes a number of elements, from 0 to {most}", most=FIRST_MAX
+            )
+        )
     return int(text), others
 
 

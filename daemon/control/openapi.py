@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from daemon.control.error_body import Envelope
-from daemon.control.list_answers import FIRST, LEFT_OUT_HEADER
+from daemon.control.list_answers import FIRST, FIRST_MAX, LEFT_OUT_HEADER
 from daemon.control.route import (
     IDEMPOTENCY_HEADER,
     IDEMPOTENCY_KEY_PATTERN,
@@ -37,7 +37,7 @@ _FROM = {
     "in": "query",
     "required": False,
     "description": "How many elements of the list came in earlier answers.",
-    "schema": {"type": "integer", "minimum": 0, "default": 0},
+    "schema": {"type": "integer", "minimum": 0, "maximum": FIRST_MAX, "default": 0},
 }
 _LEFT_OUT = {
     LEFT_OUT_HEADER: {
@@ -132,7 +132,7 @@ def _content(description: str, schema: type_json, media: str) -> type_json:
 
 
 def _path_parameter(name: str) -> type_json:
-    return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+    return {"name": name, "in": "path", "required": True, "schema": {"type": "string", "pattern": r"\S"}}
 
 
 def _query_parameters(query: type[Struct], components: type_json) -> list[type_json]:

@@ -238,8 +238,9 @@ async def test_an_answer_with_a_secret_is_never_kept(api: Api):
 @pytest.mark.parametrize("key", ["x" * 129, "with space"])
 async def test_a_key_that_is_none_is_refused(api: Api, probe: Probe, key):
     assert (await api.ask("POST", "/v1/tasks", TASK, key=key)).code == "usage"
-    # The same where no answer is kept.
+    # The same if no answer is kept, and if this request writes nothing.
     assert (await api.ask("POST", "/v1/secret", {}, key=key)).code == "usage"
+    assert (await api.ask("POST", "/v1/look", {}, key=key)).code == "usage"
     assert probe.runs == 0
 
 
