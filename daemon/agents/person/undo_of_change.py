@@ -11,7 +11,7 @@ from daemon.agents.deciding.decision_result import DecisionResult
 from daemon.agents.deciding.passkey_proof import PasskeyProof
 from daemon.agents.deciding.verdict_requests import VerdictRequest, apply_verdict
 from daemon.agents.person.shown_verdicts import is_ask
-from daemon.journal.references.change_names import find_changes, span_name, span_names
+from daemon.journal.references.change_names import find_changes, span_names
 from daemon.journal.references.names import shown_name
 from daemon.journal.undo.undo import TAKEN_BACK_BY, VerdictOn, parts_of_change, undo_commits
 from daemon.journal.undo.undo_answer import SHOWN_MAX, LeftChange, Undone
@@ -26,7 +26,10 @@ from syncproto.ids import id_to_text
 
 
 class UndoResult(Undone, frozen=True, kw_only=True):
-    """What an undo did; if the change was verdicts, what became of each."""
+    """What an undo did; if the change was verdicts, what became of each.
+
+    Verdicts that were taken back are decided on again: of them, `undo` names nothing.
+    """
 
     verdicts: tuple[DecisionResult, ...] = ()
 
@@ -64,7 +67,7 @@ def undo_any(tx: Transaction, name: str, rules: VerdictRules) -> UndoResult:
         return UndoResult(**fields, verdicts=tuple(results))
     return UndoResult(
         change=span_names(find_changes(tx, name)),
-        undo=None if tx.written is None else span_name(tx.written),
+        undo=None,
         verdicts=tuple(results),
         left=left[:SHOWN_MAX],
         left_count=len(left),

@@ -3,17 +3,22 @@
 Never shows more than the journal answered.
 """
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
+from daemon.agents.deciding.decision_result import DecisionOutcome
+from daemon.agents.person.undo_of_change import UndoResult
 from daemon.journal.removed import RemovedThing
-from daemon.journal.undo.undo_answer import LeftChange, Undone
+from daemon.journal.undo.undo_answer import LeftChange
 from daemon.words import terms
 from daemon.words.dates import relative_time
 from daemon.words.sentences import answer_words
 from daemon.words.translation import _
 from daemon.words.values import author_words, field_words, with_colon
+
+TAKEN_BACK: Final = (DecisionOutcome.APPLIED, DecisionOutcome.ALREADY)
+"""What becomes of a verdict that is taken back."""
 
 
 class RemovedRow(NamedTuple):
@@ -48,9 +53,13 @@ def removed_row(removed: RemovedThing, now_s: float) -> RemovedRow:
     )
 
 
-def left_lines(undone: Undone) -> list[str]:
-    """Say of each value that an undo left what it is, and why."""
-    return [_left_line(left) for left in undone.left]
+def left_lines(undone: UndoResult) -> list[str]:
+    """Say of each value that an undo left what it is, and why; and of a verdict why it stands."""
+    standing = [verdict for verdict in undone.verdicts if verdict.result not in TAKEN_BACK]
+    return [
+        *(_left_line(left) for left in undone.left),
+        *(answer_words(msgspec.to_builtins(verdict), "message") for verdict in standing),
+    ]
 
 
 def _left_line(left: LeftChange) -> str:

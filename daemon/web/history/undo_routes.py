@@ -8,11 +8,11 @@ from typing import Final
 
 from aiohttp import web
 
-from daemon.agents.person.undo_of_change import UndoResult, VerdictRules, undo_any
+from daemon.agents.person.undo_of_change import VerdictRules, undo_any
 from daemon.journal.removed import bring_back, list_removed
 from daemon.refusal import Refused
 from daemon.web.forms import read_form
-from daemon.web.history.removed_rows import left_lines, removed_row
+from daemon.web.history.removed_rows import TAKEN_BACK, left_lines, removed_row
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, shortfall_words
 from daemon.web.services import PageServices
@@ -50,11 +50,15 @@ class _Undo:
                 )
             except Refused as refused:
                 fault = refusal_words(refused)
-        if undone is not None and not undone.left:
+        lines = [] if undone is None else left_lines(undone)
+        if undone is not None and not lines:
             return _redirect(back)
-        return await self._answer_left(undone, fault, back)
+        is_partly = undone is not None and (
+            undone.undo is not None or any(verdict.result in TAKEN_BACK for verdict in undone.verdicts)
+        )
+        return await self._answer_left(lines, fault, back, is_partly=is_partly)
 
-    async def _answer_left(self, undone: UndoResult | None, fault: str, back: str) -> web.Response:
+    async def _answer_left(self, lines: list[str], fault: str, back: str, *, is_partly: bool) -> web.Response:
         return await page_answer(
             self._services,
             "history/left.html",
@@ -62,8 +66,8 @@ class _Undo:
             room="tasks",
             after=self._services.store.feed_end,
             fault=fault,
-            is_partly=undone is not None and undone.undo is not None,
-            lines=[] if undone is None else left_lines(undone),
+            is_partly=is_partly,
+            lines=lines,
             back=back,
         )
 

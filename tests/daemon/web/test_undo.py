@@ -12,10 +12,14 @@ from typing import Any
 
 import pytest
 
+from daemon.agents.deciding.decision_result import DecisionOutcome, decision_result
+from daemon.agents.person.undo_of_change import UndoResult
 from daemon.browser_access import COOKIE
 from daemon.journal import entries, tasks
 from daemon.journal.entries import NewEntry
 from daemon.journal.tasks import NewTask, TaskEdit
+from daemon.web.history.removed_rows import left_lines
+from store.sentence import sentence
 from tests.daemon.web.conftest import PageAnswer
 from tests.daemon.web.task_page import TaskPage, task_page_of
 
@@ -165,3 +169,11 @@ async def test_a_part_of_a_removed_task_has_no_button(browser: Browser) -> None:
     assert f'name="thing" value="{note.id}"' not in listed.text
     refused = await browser.ask("/removed", {"thing": note.id})
     assert refused.status == 409
+
+
+async def test_a_verdict_that_stands_is_said_with_what_was_left() -> None:
+    results = [
+        decision_result("ab" * 16, "rejected", DecisionOutcome.APPLIED, sentence("gone", "taken back")),
+        decision_result("cd" * 16, "confirmed", DecisionOutcome.CONFLICT, sentence("late", "it was used")),
+    ]
+    assert left_lines(UndoResult(change="7-abcd", undo=None, verdicts=tuple(results))) == ["it was used"]

@@ -73,8 +73,6 @@ def _undo(output: Output, name: str) -> int:
 
 def _status(output: Output, undone: dict[str, Any]) -> int:
     """Return the exit status: 0 if all was undone, 8 if some was, 6 if nothing was."""
-    if undone.get("verdicts"):
-        return EXIT_PARTLY if undone.get("left_count") else exit_status(undone["verdicts"])
     more = int(undone.get("written_count") or 0) - len(undone.get("written") or ())
     if more > 0:
         output.write_remark(
@@ -84,6 +82,8 @@ def _status(output: Output, undone: dict[str, Any]) -> int:
         )
     if undone.get("undo"):
         output.write_remark(_("Take that back: placet undo {change}").format(change=undone["undo"]))
+    if undone.get("verdicts"):
+        return EXIT_PARTLY if undone.get("left_count") else exit_status(undone["verdicts"])
     if not undone.get("left_count"):
         return EXIT_DONE
     return EXIT_PARTLY if undone.get("undo") else EXIT_CONFLICT

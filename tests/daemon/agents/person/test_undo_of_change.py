@@ -10,6 +10,7 @@ from daemon.refusal import RefusalCode, Refused
 from store.fold.verdicts import DecisionStatus
 from syncproto.ids import EntityId
 from tests.daemon.formats.jsonl.files import exported, imported
+from tests.daemon.journal.undo.whole_journal import last_head
 from tests.support.fleet import Fleet, Home
 
 RULES = VerdictRules("cli", 20)
@@ -30,10 +31,11 @@ def test_a_confirmation_is_taken_back_by_a_verdict(a: Home, task: EntityId) -> N
     assert [verdict.result.value for verdict in undone.verdicts] == ["applied"]
     assert (undone.written, status(a, item)) == ([], DecisionStatus.REJECTED)
     assert a.value(task, "estimate_minutes") == 60
-    # What took it back is no change that the next one takes back.
-    assert undone.undo is not None
+    # What took it back is no change that the next one takes back: no redo is offered.
+    assert undone.undo is None
+    verdict = a.read(lambda snapshot: commit_name(last_head(snapshot)))
     with pytest.raises(Refused) as refused:
-        a.write(lambda tx: undo_any(tx, str(undone.undo), RULES))
+        a.write(lambda tx: undo_any(tx, verdict, RULES))
     assert refused.value.code is RefusalCode.CONFLICT
 
 
@@ -104,6 +106,11 @@ def test_an_edit_and_a_confirmation_are_undone_together_or_neither(a: Home, task
     undone = a.write(lambda tx: undo_any(tx, f"{edit}, {confirmation}", RULES))
     assert ([row.field for row in undone.written], len(undone.verdicts)) == (["title"], 1)
     assert (a.value(task, "title"), status(a, item)) == (title, DecisionStatus.REJECTED)
+    # The redo is that of the edit alone, and is one.
+    assert undone.undo is not None
+    assert [row.after for row in a.write(lambda tx: undo_any(tx, str(undone.undo), RULES)).written] == [
+        "Another title"
+    ]
 
 
 def test_an_import_with_decisions_is_undone_as_an_edit(fleet: Fleet, a: Home, task: EntityId) -> None:

@@ -102,3 +102,10 @@ def test_scripts_read_rows_or_the_answer_as_it_is(placet: Placet, control: FakeC
     rows = [line.split("\t") for line in placet("undo", NAME, "--plain").out.splitlines()]
     assert [row[0] for row in rows] == ["undone", "left"]
     assert rows[1][3:5] == ["Call Ana", "title"]
+
+
+@pytest.mark.parametrize("redo", [REDO, None])
+def test_a_redo_is_offered_of_the_edits_alone(placet: Placet, control: FakeControl, redo: str | None):
+    control.answers(UNDO, undone(undo=redo, verdicts=[examples.verdict("applied")]))
+    result = placet("undo", NAME)
+    assert (result.status, f"placet undo {REDO}" in result.err) == (0, redo is not None)
