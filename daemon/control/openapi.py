@@ -114,8 +114,7 @@ def _operation(route: Route, schema: type_json, components: type_json) -> type_j
 def _headers(route: Route) -> type_json:
     if route.lists:
         return {"headers": _LEFT_OUT}
-    names_change = route.is_mutation and not isinstance(route.handler, StreamHandler)
-    return {"headers": _CHANGE} if names_change else {}
+    return {"headers": _CHANGE} if route.is_mutation else {}
 
 
 def _operation_id(route: Route) -> str:

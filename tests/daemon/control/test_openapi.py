@@ -9,6 +9,7 @@ import pytest
 
 from daemon.control.openapi import openapi_document
 from daemon.control.route import AsyncHandler, Nothing, ReadHandler, Route, StreamHandler, WriteHandler
+from daemon.journal.references.change_names import CHANGE_HEADER
 from tests.daemon.control.conftest import Api
 
 
@@ -80,3 +81,14 @@ def test_a_key_is_offered_where_it_is_heeded_alone(
     document = openapi_document([Route("POST", "/v1/some", "Do something", how, Nothing)], "1")
     offered = [parameter["name"] for parameter in document["paths"]["/v1/some"]["post"]["parameters"]]
     assert offered == ["Idempotency-Key"] * is_heeded
+
+
+async def test_a_write_of_a_body_that_is_streamed_is_described_to_name_its_change():
+    async def run(request: Any, call: Any) -> Any:
+        del request, call
+
+    stream = StreamHandler(run, "application/json", request_media="application/jsonl")
+    routes = [Route(method, "/v1/import", "Import", stream, str) for method in ("GET", "POST")]
+    described = openapi_document(routes, "1")["paths"]["/v1/import"]
+    headers = [described[method]["responses"]["200"].get("headers", {}) for method in ("get", "post")]
+    assert [CHANGE_HEADER in names for names in headers] == [False, True]
