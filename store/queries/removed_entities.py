@@ -6,6 +6,8 @@ Never goes through what is in sight: a page costs what was put out of sight sinc
 from collections.abc import Collection, Iterator
 from typing import Any
 
+import apsw
+
 from store.fold.entity import Entity
 from store.fold.entity_state import DELETED, load_state
 from store.snapshot import Snapshot
@@ -23,13 +25,12 @@ def removed_entities(
     if after is not None:
         place = snapshot.db.execute("SELECT changed, id FROM entity WHERE id = ?", (after,)).fetchone()
     rows: Any = snapshot.db.execute(
-        "SELECT changed, id, kind, state FROM entity WHERE visible = 0"
+        "SELECT changed, id, state FROM entity WHERE visible = 0 AND kind IN carray(?)"
         + ("" if place is None else " AND (changed, id) < (?, ?)")
         + " ORDER BY changed DESC, id DESC",
-        place or (),
+        (apsw.carray(tuple(kinds)), *(place or ())),
     )
-    for changed, identifier, kind, state in rows:
-        if kind in kinds:
-            entity = Entity(identifier, load_state(state), visible=False)
-            if entity.value(DELETED) is True:
-                yield changed, entity
+    for changed, identifier, state in rows:
+        entity = Entity(identifier, load_state(state), visible=False)
+        if entity.value(DELETED) is True:
+            yield changed, entity
