@@ -4,6 +4,7 @@ Never shows an agent's bookkeeping unless it is asked for by id.
 """
 
 import re
+from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -27,7 +28,6 @@ from daemon.journal.views.lookup import NameLookup
 from daemon.journal.views.structures import Change, Event, Touched
 from daemon.refusal import RefusalCode, Refused, not_found_refusal, one_of, usage_error
 from daemon.text_comparison import comparison_key
-from daemon.timestamps import iso_utc, stamp_utc
 from store.fold.entity import Entity
 from store.fold.entity_state import DELETED, with_provenance
 from store.queries import field_changes
@@ -100,11 +100,8 @@ def list_changes(
     after: int | None = None,
     before: int | None = None,
     only: ChangeFilter = ANY_CHANGE,
-    now_ms: int | None = None,
 ) -> list[Change]:
     """Show changes in the order in which they came here: the first beyond `after`, else the newest ones.
-
-    None is dated later than `now_ms`.
 
     `ref` names a task by id or title, with all that belongs to it, or anything else by its id. Raises Refused
     if as many commits as one question looks through contain nothing.
@@ -137,7 +134,7 @@ def list_changes(
             sentence("no-commit-matches", "none of {count} commits matches", count=COMMITS_SEARCHED_MAX),
             hint,
         )
-    return present_changes(snapshot, page.changes, now_ms)
+    return present_changes(snapshot, page.changes)
 
 
 def _checked_kind(snapshot: Snapshot, requested_kind: str, *, every_kind: bool) -> str:
@@ -312,22 +309,25 @@ def small_feed_events(snapshot: Snapshot, after: int) -> list[Event] | None:
     return [words.event(seq, commit, pasts)[0] for seq, commit in received]
 
 
-def present_changes(
-    snapshot: Snapshot, changes: list[FieldChange], now_ms: int | None = None
-) -> list[Change]:
-    """Show changes that were found elsewhere as the log shows them, none dated later than `now_ms`."""
-    words = _Words(snapshot, now_ms)
+def present_changes(snapshot: Snapshot, changes: list[FieldChange]) -> list[Change]:
+    """Show changes that were found elsewhere as the log shows them, none dated later than now."""
+    words = _Words(snapshot)
     return [words.change(change) for change in changes]
+
+
+def titles_of(snapshot: Snapshot, things: Iterable[EntityId]) -> list[str]:
+    """Return what the log calls some things; "" for what has no words of its own."""
+    words = _Words(snapshot)
+    return [words.title(thing) for thing in things]
 
 
 class _Words:
     """Turns changes into what is shown; looks each thing up once."""
 
-    def __init__(self, snapshot: Snapshot, now_ms: int | None = None) -> None:
+    def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        self._now_ms = now_ms
         self._names = NameLookup(snapshot)
-        self._title = cache(self._read_title)
+        self.title = cache(self._read_title)
         self._why = cache(partial(read_cause, snapshot, self._names))
         self._is_undone = cache(self._read_undone)
         self._undoes = cache(self._read_undoes)
@@ -345,14 +345,14 @@ class _Words:
             reason = sentence("undo-of-change", "undo of {change}", change=undoes)
         return Change(
             seq=change.seq,
-            at=stamp_utc(written_ms(source), self._now_ms),
+            at=self._names.time_text(written_ms(source)),
             by=author_name(source) or "",
             agent_id=agent,
             device=device.hex(),
             device_name=self._names.device_name(device),
             entity=id_to_text(change.entity),
             kind=change.kind,
-            title=self._title(change.entity),
+            title=self.title(change.entity),
             field=self._names.field_label(change.field, removed=True),
             before=None if secret else self._value(change.field, change.before),
             after=None if secret else self._value(change.field, change.after),
@@ -428,7 +428,7 @@ class _Words:
             changes.append(self.change(change))
         event = Event(
             seq=seq,
-            at=iso_utc(commit.stamp.ms),
+            at=self._names.time_text(commit.stamp.ms),
             by=AUTHOR_NAMES[commit.author.by],
             agent_id=None if commit.author.agent is None else id_to_text(commit.author.agent),
             device=device.hex(),
@@ -443,7 +443,7 @@ class _Words:
 
     def _value(self, field: str, value: object) -> Any:
         """Show a value; a task that is pointed at by its title."""
-        titled = self._title(EntityId(value)) if field in _TASKS and isinstance(value, bytes) else ""
+        titled = self.title(EntityId(value)) if field in _TASKS and isinstance(value, bytes) else ""
         return titled or self._names.field_value_json(field, value)
 
     def _read_title(self, entity: EntityId) -> str:
@@ -453,12 +453,12 @@ class _Words:
         if stored_entity.kind == "link":
             ends = (stored_entity.value("from_id"), stored_entity.value("to_id"))
             titles = [
-                self._title(EntityId(endpoint)) if isinstance(endpoint, bytes) else "" for endpoint in ends
+                self.title(EntityId(endpoint)) if isinstance(endpoint, bytes) else "" for endpoint in ends
             ]
             return f"{titles[0]} {short_text(stored_entity.text('type'))} {titles[1]}".strip()
         task = stored_entity.value("task_id") if stored_entity.kind == "time_record" else None
         if isinstance(task, bytes):
-            return self._title(EntityId(task))
+            return self.title(EntityId(task))
         ask = self._ask_of(entity, stored_entity.kind)
         if ask is not None:
             return short_text(ask.text("title"))

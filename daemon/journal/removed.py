@@ -20,7 +20,7 @@ from daemon.journal import (
     tasks,
     time_records,
 )
-from daemon.journal.change_log import present_changes
+from daemon.journal.change_log import present_changes, titles_of
 from daemon.journal.conflicts import ancestors
 from daemon.journal.references import entities
 from daemon.journal.references.names import shown_name
@@ -85,19 +85,17 @@ class BroughtBack(Struct, frozen=True, kw_only=True):
     title: str
 
 
-def list_removed(
-    snapshot: Snapshot, *, after: str | None, limit: int, now_ms: int | None = None
-) -> list[RemovedThing]:
+def list_removed(snapshot: Snapshot, *, after: str | None, limit: int) -> list[RemovedThing]:
     """List a page of what was removed; `after` is the id of the last one of the page before."""
     last = None if after is None else entities.find_entity(snapshot, list(_WAYS), after, removed=True).id
     listed = [entity for _, entity in islice(removed_entities(snapshot, _WAYS, last), min(limit, PAGE_MAX))]
-    return [_present(snapshot, entity, now_ms) for entity in listed]
+    return [_present(snapshot, entity) for entity in listed]
 
 
 def bring_back(tx: Transaction, ref: str) -> BroughtBack:
     """Bring back what was removed, by its id; what is in sight stays as it is. Raises Refused."""
     entity = entities.find_entity(tx, list(_WAYS), ref, removed=True, noun="thing")
-    title = _title(tx, entity)
+    (title,) = titles_of(tx, [entity.id])
     if not entity.visible:
         _WAYS[entity.kind].restore(tx, id_to_text(entity.id))
     return BroughtBack(id=id_to_text(entity.id), kind=entity.kind, title=title)
@@ -109,13 +107,13 @@ def remove_thing(tx: Transaction, ref: str) -> None:
     _WAYS[entity.kind].remove(tx, id_to_text(entity.id))
 
 
-def _present(snapshot: Snapshot, entity: Entity, now_ms: int | None) -> RemovedThing:
+def _present(snapshot: Snapshot, entity: Entity) -> RemovedThing:
     above = ancestors(snapshot, entity)
     task = next((ancestor for ancestor in above if ancestor.kind == "task"), None)
     tombstone = entity.version(DELETED)
     assert tombstone is not None
     row = FieldChange(0, tombstone.source, entity.id, entity.kind, DELETED, None, True, None)
-    (change,) = present_changes(snapshot, [row], now_ms)
+    (change,) = present_changes(snapshot, [row])
     return RemovedThing(
         id=change.entity,
         kind=change.kind,
@@ -129,11 +127,3 @@ def _present(snapshot: Snapshot, entity: Entity, now_ms: int | None) -> RemovedT
         task_title="" if task is None else shown_name(task),
         above_removed=any(not ancestor.visible for ancestor in above),
     )
-
-
-def _title(snapshot: Snapshot, entity: Entity) -> str:
-    born = entity.created
-    if born is None:
-        return shown_name(entity)
-    row = FieldChange(0, born, entity.id, entity.kind, DELETED, None, None, None)
-    return present_changes(snapshot, [row])[0].title

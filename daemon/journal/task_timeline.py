@@ -18,7 +18,7 @@ from daemon.journal.fields.imported_provenance import says_something
 from daemon.journal.fields.schema import is_logged_kind
 from daemon.journal.references.names import shown_name
 from daemon.journal.views.structures import Change
-from daemon.timestamps import stamp_utc
+from daemon.timestamps import iso_utc
 from store.queries import field_changes
 from store.queries.field_changes import FieldChange
 from store.snapshot import Snapshot
@@ -64,10 +64,8 @@ class _Written(NamedTuple):
     bases: dict[EntityId, VectorClock]
 
 
-def task_timeline(
-    snapshot: Snapshot, ref: str, *, before: int | None = None, now_ms: int | None = None
-) -> Timeline:
-    """Return the newest commits on a task below the position `before`, none dated later than `now_ms`.
+def task_timeline(snapshot: Snapshot, ref: str, *, before: int | None = None) -> Timeline:
+    """Return the newest commits on a task below the position `before`, none dated later than now.
 
     Raises Refused if there is no task.
     """
@@ -94,9 +92,7 @@ def task_timeline(
     return Timeline(
         task_id=id_to_text(task),
         title=shown_name(entity),
-        moments=[
-            _moment(snapshot, commit, changes[commit.seq], apart[commit.seq], now_ms) for commit in commits
-        ],
+        moments=[_moment(snapshot, commit, changes[commit.seq], apart[commit.seq]) for commit in commits],
         earlier=None if page.resume_at is None else page.resume_at + 1,
     )
 
@@ -139,13 +135,12 @@ def _moment(
     commit: _Written,
     commit_changes: list[FieldChange],
     apart: list[int],
-    now_ms: int | None,
 ) -> Moment:
-    changes = present_changes(snapshot, commit_changes, now_ms)
+    changes = present_changes(snapshot, commit_changes)
     first = changes[0]
     return Moment(
         seq=commit.seq,
-        at=stamp_utc(commit.order[0], now_ms),
+        at=iso_utc(snapshot.shown_ms(commit.order[0])),
         # What a person confirmed is the person's deed, though the value has the agent's rank.
         by="user" if any(change.as_proposed is not None for change in changes) else first.by,
         device=first.device,

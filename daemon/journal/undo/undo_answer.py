@@ -8,10 +8,11 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from daemon.journal.change_log import present_changes
+from daemon.journal.change_log import present_changes, titles_of
 from daemon.journal.fields.imported_provenance import says_something
 from daemon.journal.fields.schema import FIELDS_BY_KIND
 from daemon.journal.undo.undo_plan import LeftValue
+from daemon.journal.views.lookup import NameLookup
 from daemon.journal.views.structures import Change
 from store.queries.field_changes import FieldChange, PreviousValues
 from store.sentence import sentence_fields
@@ -69,27 +70,18 @@ class UndoView(Struct, frozen=True, kw_only=True):
 
 def present_left(snapshot: Snapshot, left: Sequence[LeftValue]) -> list[LeftChange]:
     """Show the first values that were left."""
-    # The log knows what each thing is called, and each field.
-    shown = present_changes(snapshot, [_as_change(snapshot, value) for value in left[:SHOWN_MAX]])
+    names, shown = NameLookup(snapshot), left[:SHOWN_MAX]
+    titles = titles_of(snapshot, [value.entity for value in shown])
     return [
         LeftChange(
             entity=id_to_text(value.entity),
             kind=value.kind,
-            title=change.title,
-            field=change.field,
+            title=title,
+            field=names.field_label(value.field, removed=True),
             **sentence_fields("why", value.why),
         )
-        for value, change in zip(left, shown, strict=False)
+        for value, title in zip(shown, titles, strict=True)
     ]
-
-
-def _as_change(snapshot: Snapshot, value: LeftValue) -> FieldChange:
-    entity = snapshot.entity(value.entity)
-    assert entity is not None
-    source = next(
-        version.source for field in (value.field, *entity.fields()) for version in entity.versions(field)
-    )
-    return FieldChange(0, source, value.entity, value.kind, value.field, None, None, None)
 
 
 def present_positions(snapshot: Snapshot, positions: Sequence[int]) -> tuple[list[Change], int]:

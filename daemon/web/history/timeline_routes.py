@@ -36,7 +36,7 @@ class _Timelines:
         ref, before = request.match_info["task"], _position(request.query.get("before", ""))
 
         def read(snapshot: Snapshot) -> tuple[Timeline, list[DecisionRecord]]:
-            timeline = task_timeline(snapshot, ref, before=before, now_ms=now_ms)
+            timeline = task_timeline(snapshot, ref, before=before)
             records = full_history.list_decided(
                 snapshot, now_ms, task=ref, before=before, limit=DECISIONS_LISTED_MAX
             )

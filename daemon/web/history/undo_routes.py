@@ -90,9 +90,7 @@ class _Undo:
         listed = []
         try:
             listed = await self._services.store.read(
-                lambda snapshot: list_removed(
-                    snapshot, after=after[:_ID_CHARS] or None, limit=SHOWN_MAX, now_ms=now_ms
-                )
+                lambda snapshot: list_removed(snapshot, after=after[:_ID_CHARS] or None, limit=SHOWN_MAX)
             )
         except Refused as refused:
             fault = fault or refusal_words(refused)

@@ -67,7 +67,6 @@ def routes(human_input: HumanInput) -> list[Route]:
             after=query.after,
             before=query.before,
             only=only,
-            now_ms=human_input.now_ms(),
         )
 
     path, keep = "/v1/conflicts", "/v1/conflicts/keep"

@@ -96,7 +96,7 @@ def routes(human_input: HumanInput, on_new_task: OnNewTask | None = None) -> lis
         *entries.routes(human_input),
         *checklists.routes(),
         *history.routes(human_input),
-        *removed.routes(human_input),
+        *removed.routes(),
     ]
 
 

@@ -69,8 +69,8 @@ def test_no_face_dates_what_was_decided_and_written_ahead_of_now(
     for home in (a, b):
         now_ms, ref = home.now_ms(), id_to_text(task)
         decided = home.read(partial(full_history.list_decided, now_ms=now_ms, limit=9))
-        changes = home.read(partial(change_log.list_changes, ref=None, limit=99, now_ms=now_ms))
-        moments = home.read(partial(task_timeline, ref=ref, now_ms=now_ms)).moments
+        changes = home.read(partial(change_log.list_changes, ref=None, limit=99))
+        moments = home.read(partial(task_timeline, ref=ref)).moments
         times = [record.at for record in decided] + [change.at for change in changes]
         assert decided
         assert max(times + [moment.at for moment in moments]) == iso_utc(now_ms)

@@ -16,6 +16,7 @@ from daemon.journal import (
     tasks,
     time_records,
 )
+from daemon.journal.change_log import feed_events, list_changes
 from daemon.journal.entries import EntryEdit, NewEntry
 from daemon.journal.labels import NewLabel
 from daemon.journal.links import NewLink
@@ -23,8 +24,9 @@ from daemon.journal.references.change_names import commit_name
 from daemon.journal.references.undo_marks import undone_in
 from daemon.journal.tasks import NewTask, TaskEdit
 from daemon.journal.time_records import NewTimer, Stop
-from daemon.journal.undo.undo import last_change
+from daemon.journal.undo.undo import last_change, show_change
 from daemon.refusal import RefusalCode, Refused
+from daemon.timestamps import iso_utc
 from store.transaction import EntityWrite
 from store.upkeep.compaction import Retention, compact_step
 from syncproto.commit import AuthorKind
@@ -154,6 +156,18 @@ def test_an_undo_that_is_asked_for_twice_is_done_once(a: Home, parts: Parts) -> 
     assert again.already
     assert again.undo is None
     assert a.read(lambda snapshot: snapshot.feed_end()) == commits
+
+
+def test_nothing_of_an_undo_is_dated_by_a_clock_that_was_ahead(fleet: Fleet, a: Home, parts: Parts) -> None:
+    fleet.now_ms += DAY_MS
+    edit = change(a, lambda tx: ACTS["due"](tx, parts))
+    fleet.now_ms -= DAY_MS
+    now = iso_utc(fleet.now_ms)
+    view, undone = a.read(lambda snapshot: show_change(snapshot, edit)), undo(a, edit)
+    changes = a.read(lambda snapshot: list_changes(snapshot, parts.task, limit=2))
+    event = a.read(lambda snapshot: feed_events(snapshot, snapshot.feed_end() - 1, 1))[0]
+    rows = [*view.changes, *undone.written, *changes, *event.changes]
+    assert {row.at for row in rows} | {view.at, event.at} == {now}
 
 
 def test_a_redo_does_not_come_over_an_earlier_undo(a: Home) -> None:
