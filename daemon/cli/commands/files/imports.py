@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
@@ -45,9 +46,19 @@ _OTHERWISE: Final = gettext_noop("say how it is written, such as --encoding lati
 _WATCH_S: Final = 0.2
 
 
+class _FormatOrFile(click.Choice[str]):
+    """The name of a format; anything else is left as it is, because it may be the file."""
+
+    def convert(self, value: str, _param: click.Parameter | None, _ctx: click.Context | None) -> str:
+        return next((name for name in self.choices if name == value.lower()), value)
+
+
+_FORMATS: Final = _FormatOrFile((_AUTO, *format_names()), case_sensitive=False)
+
+
 @command("import")
-@click.argument("format", type=click.Choice((_AUTO, *format_names()), case_sensitive=False))
-@click.argument("file", metavar="FILE")
+@click.argument("format", type=_FORMATS, metavar=f"[{'|'.join(_FORMATS.choices)}]")
+@click.argument("file", metavar="FILE", required=False)
 @click.option("--name", metavar="NAME", help="What the list is called; needed if FILE is -.")
 @click.option("--encoding", metavar="NAME", default=_UTF_8, help="How FILE is written, such as latin-1.")
 @click.option("--skip-faulty", is_flag=True, help="Import what has no fault, and list what was left out.")
@@ -57,13 +68,13 @@ def import_command(
     output: Output,
     *,
     format: str,  # noqa: A002 - the argument's name
-    file: str,
+    file: str | None,
     name: str | None,
     encoding: str,
     skip_faulty: bool,
     dry_run: bool,
 ) -> int:
-    """Import tasks from a file, or from standard input if FILE is -. With auto, the ending of FILE decides.
+    """Import tasks from a file, or from standard input if FILE is -. Without a format, FILE's ending decides.
 
     If you import the same file again, nothing comes twice; if it has changed, the tasks are updated. A list
     of Markdown or todo.txt is recognised by its name: the same name is the same list, another name a new one.
@@ -83,7 +94,7 @@ def import_command(
     the rest is imported, and the exit status is 8 if anything was faulty. A long file is imported in parts,
     between which other work goes on. If something ends it half-way, the same import again brings the rest.
     """
-    format = _format_of(file) if format == _AUTO else format  # noqa: A001 - likewise
+    format, file = _format_and_file(format, file)  # noqa: A001 - likewise
     if format == JSON_LINES:
         with _open_file(file) as opened:
             size = os.fstat(opened.fileno()).st_size
@@ -98,11 +109,22 @@ def import_command(
     return EXIT_PARTLY if is_partial else EXIT_DONE
 
 
+def _format_and_file(first: str, second: str | None) -> tuple[str, str]:
+    """Return the format and the file that two words name, or one, which is the file."""
+    if second is None and (first not in _FORMATS.choices or Path(first).exists()):
+        return _format_of(first), first
+    if second is None:
+        raise click.MissingParameter(param_hint="'FILE'", param_type="argument")
+    if first not in _FORMATS.choices:
+        super(_FormatOrFile, _FORMATS).convert(first, None, None)
+    return (_format_of(second) if first == _AUTO else first), second
+
+
 def _format_of(file: str) -> str:
     named_format = format_by_ending(file)
     if named_format is None:
         message = _("{file} has none of the endings {known}").format(file=file, known=endings())
-        raise CommandError("usage", message, _("name the format instead of auto"))
+        raise CommandError("usage", message, _("name the format: placet import FORMAT FILE"))
     return named_format
 
 

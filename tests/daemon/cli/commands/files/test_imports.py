@@ -104,3 +104,33 @@ def test_a_file_without_anything_new_is_said_to_have_brought_nothing(
     file = tmp_path / "tasks.json"
     file.write_text("[]")
     assert placet("import", "auto", str(file)).out == "✓ Imported nothing, 3 unchanged\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "sent"),
+    [([], "markdown"), (["AUTO"], "markdown"), (["todotxt"], "todotxt"), (["Markdown"], "markdown")],
+)
+def test_a_file_needs_no_format_if_its_ending_names_one(
+    placet: Placet, control: FakeControl, tmp_path: Path, words: list[str], sent: str
+):
+    control.answers("POST /v1/import", examples.IMPORTED)
+    file = tmp_path / "list.md"
+    file.write_text("- [ ] Call Ana\n")
+    assert placet("import", *words, str(file)).status == 8
+    (request,) = (request for request in control.requests if request.line == "POST /v1/import")
+    assert request.body["format"] == sent
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["todotxt"], "Missing argument 'FILE'"),
+        (["xml", "list.md"], "'xml' is not one of 'auto'"),
+        (["list"], "list has none of the endings .ics"),
+        (["gone.md"], "gone.md cannot be read"),
+    ],
+)
+def test_what_names_no_file_or_no_format_says_what_is_missing(placet: Placet, words: list[str], text: str):
+    result = placet("import", *words)
+    assert result.status == 2
+    assert text in result.err
