@@ -188,6 +188,7 @@ class NoteEvidenceJson(TypedDict, total=False):
     entry_id: str | None
     written_at: str | None
     value: int | str | None
+    quote: str | None
 
 
 class OfferedAnswerJson(TypedDict, total=False):

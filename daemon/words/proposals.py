@@ -176,6 +176,11 @@ def note_words(item: PendingItemJson, now_s: float | None) -> str:
     return say().format(when=relative_time(notes.get("written_at"), now_s), value=value)
 
 
+def quoted_note(item: PendingItemJson) -> str:
+    """Give the sentence of the note that says something of it; "" if no note does."""
+    return str((item.get("notes") or {}).get("quote") or "")
+
+
 def agrees_with_notes(item: PendingItemJson) -> bool:
     """Report whether a note says or mentions what is proposed."""
     return (item.get("notes") or {}).get("verdict") in ("says so", "mentions it")

@@ -37,13 +37,15 @@ class NoteEvidence(Struct, frozen=True, kw_only=True):
     """What the notes of a task say of a proposal, as this device reads them.
 
     `verdict` is "says so", "mentions it", "says other" (then `value` is what the note says), or "silent".
-    `entry_id` and `written_at` (ISO 8601 in UTC) name the note; they are null for "silent".
+    `entry_id` and `written_at` (ISO 8601 in UTC) name the note, and `quote` is its sentence that says so by
+    itself, or its beginning; all three are null for "silent".
     """
 
     verdict: str
     entry_id: str | None = None
     written_at: str | None = None
     value: int | str | None = None
+    quote: str | None = None
 
 
 class OfferedAnswer(Struct, frozen=True, kw_only=True):

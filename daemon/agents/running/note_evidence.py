@@ -4,7 +4,7 @@ Never blocks a proposal, and never stores or trusts a word of it: each device re
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, tzinfo
 from functools import lru_cache
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from daemon.agents.context.open_wishes import newest_wishes
 from daemon.agents.context.task_view import entry_views, view_of_task, with_wishes
 from daemon.agents.deciding.waiting_items import NoteEvidence, PendingItem
-from daemon.agents.models.rules.clauses import words_in
+from daemon.agents.models.rules.clauses import split_clauses, words_in
 from daemon.agents.models.rules.finished_items import is_same_stem, item_patterns
 from daemon.agents.models.rules.language_choice import note_tables, sample_text
 from daemon.agents.models.rules.lexicon.cue_table import CueTable
@@ -42,6 +42,9 @@ NOTES_READ_MAX: Final = 20
 NOTE_CHARS_MAX: Final = 4000
 CALL_CHARS_MAX: Final = 60_000
 """How much is read for one list of proposals; of tasks beyond that nothing is said."""
+QUOTE_CHARS_MAX: Final = 160
+SENTENCES_READ_MAX: Final = 40
+"""Among so many sentences of a note the one is looked for that says by itself what the note says."""
 _MENTION_SHARE = 0.6
 _WORD_CHARS_MIN = 3
 _CLOCK: Final = re.compile(r"(?<![\d:])(\d{1,4}):([0-5]\d)(?![\d:])", re.ASCII)
@@ -117,7 +120,34 @@ def note_evidence(item: PendingItem, task: TaskView, notes: Sequence[EntryView])
 
     Of several notes that state a value, the newest counts.
     """
-    return evidence_on_call(item.tool, item.args, item.subject or "", task, notes)
+
+    def read(read_notes: Sequence[EntryView]) -> NoteEvidence | None:
+        return evidence_on_call(item.tool, item.args, item.subject or "", task, read_notes)
+
+    evidence = read(notes)
+    note = None if evidence is None else next((note for note in notes if note.id == evidence.entry_id), None)
+    if evidence is None or note is None:
+        return evidence
+    return replace(evidence, quote=_quote(note, task, lambda sentence: read([sentence]) == evidence))
+
+
+def _quote(note: EntryView, task: TaskView, says_the_same: Callable[[EntryView], bool]) -> str:
+    """Return the sentence of a note that says the same as the whole of it; its beginning if none does."""
+    around = sample_text((task.title, *(member.title for member in task.items)))
+    table = next(iter(note_tables(note.text, task.language, around)), None)
+    lines = [line.strip() for line in note.text.splitlines() if line.strip()]
+    sentences = [
+        sentence
+        for line in lines[:SENTENCES_READ_MAX]
+        for sentence in ([line] if table is None else [clause.text for clause in split_clauses(line, table)])
+    ]
+    same = (
+        text
+        for text in sentences[:SENTENCES_READ_MAX]
+        if says_the_same(EntryView(note.id, text, note.written_at, note.by))
+    )
+    text = " ".join(next(same, note.text).split())
+    return text if len(text) <= QUOTE_CHARS_MAX else f"{text[: QUOTE_CHARS_MAX - 1].rstrip()}…"
 
 
 def evidence_on_call(

@@ -16,6 +16,7 @@ from daemon.words.proposals import (
     agrees_with_notes,
     item_marks,
     note_words,
+    quoted_note,
     rationale_words,
     side_values,
     summary_words,
@@ -72,9 +73,10 @@ class SideRow:
 class ItemRow:
     """One line of a card. `shown` is "ID:HASH" of exactly what is on the screen.
 
-    `sure`: *Confirm all* includes it, since nothing about it needs a look of its own. `stale`: the first
-    confirmation is refused with what has changed, and can then be forced. Not `counts_here`: no verdict on
-    this device counts, and none is offered.
+    `note` is what the notes say of it, `quote` the sentence that does, and `note_address` where it stands, ""
+    if it is no note of the task. `sure`: *Confirm all* includes it, since nothing about it needs a look of
+    its own. `stale`: the first confirmation is refused with what has changed, and can then be forced. Not
+    `counts_here`: no verdict on this device counts, and none is offered.
     """
 
     id: str
@@ -85,6 +87,8 @@ class ItemRow:
     rationale: str
     note: str
     note_agrees: bool
+    quote: str
+    note_address: str
     sides: list[SideRow]
     sure: bool
     stale: bool
@@ -120,11 +124,13 @@ class Batch:
 class Card:
     """A review card: what one agent suggests on one task. `agent` is "" if nobody has named it.
 
-    `elsewhere` says where to decide on what no verdict on this device counts on; "" if each does.
+    `address` is that of the task, or of an agent that proposes a new task beside no other. `elsewhere` says
+    where to decide on what no verdict on this device counts on; "" if each does.
     """
 
     id: str
     task_id: str
+    address: str
     title: str
     agent: str
     labels: list[str]
@@ -152,6 +158,9 @@ def card_of(card: InboxCard, now_s: float) -> Card:
     return Card(
         id=f"card-{card.task_id}-{card.agent_id[:8]}",
         task_id=card.task_id,
+        address=f"/external-agents/{card.task_id}"
+        if card.task_id == card.agent_id
+        else f"/tasks/{card.task_id}",
         title=card.task_title,
         agent=card.agent_name or "",
         labels=card.labels,
@@ -205,6 +214,8 @@ def item_row(item: PendingItem, now_s: float) -> ItemRow:
         rationale=rationale_words(json),
         note=note_words(json, now_s),
         note_agrees=agrees_with_notes(json),
+        quote=quoted_note(json),
+        note_address=_note_address(item),
         sides=_side_rows(json) if item.stale or item.disputed else [],
         sure=item.presence == ANY
         and not (item.stale or item.disputed or deferred or item.question is not None),
@@ -213,6 +224,11 @@ def item_row(item: PendingItem, now_s: float) -> ItemRow:
         deferred=deferred,
         counts_here=item.counts_here,
     )
+
+
+def _note_address(item: PendingItem) -> str:
+    note = "" if item.notes is None else item.notes.entry_id or ""
+    return f"/tasks/{item.task_id}?note={note}#n-{note}" if note else ""
 
 
 def elsewhere_words(agent: str | None) -> str:

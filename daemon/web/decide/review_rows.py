@@ -30,7 +30,7 @@ from daemon.words.values import field_words, in_quotation_marks, value_words
 
 @dataclass(frozen=True, slots=True)
 class ReviewRow:
-    """One proposal in detail. `changes` are all its values, `note_id` is the note that its evidence names.
+    """One proposal in detail. `changes` are all its values.
 
     `question` is shown above the first of its answers. `whole_question` is given for the last of them:
     "ID:HASH" of the answer by which the question itself is rejected or deferred. `elsewhere` says where to
@@ -44,7 +44,6 @@ class ReviewRow:
     is_answer: bool
     whole_question: str
     elsewhere: str
-    note_id: str
     verdicts: list[str]
     fields: list[ArgumentField]
     is_edited: bool
@@ -111,7 +110,6 @@ def _row(
         is_answer=item.question is not None,
         whole_question="",
         elsewhere="" if item.counts_here else elsewhere_words(agent),
-        note_id="" if item.notes is None else item.notes.entry_id or "",
         verdicts=verdicts,
         fields=argument_fields(item.tool, item.args, typed.get(item.item_id, {})),
         is_edited=item.item_id in typed,

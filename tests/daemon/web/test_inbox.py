@@ -8,6 +8,8 @@ from msgspec import structs
 
 from daemon.agents.person import inbox
 from daemon.disk import DiskFloor
+from daemon.journal import entries
+from daemon.journal.entries import NewEntry
 from daemon.web.decide.item_rows import item_row
 from daemon.web.decide.verdict_form import ITEMS_MAX
 from daemon.web.frame.rendering import WEB_FOLDER, Renderer
@@ -15,7 +17,7 @@ from daemon.words.translation import use_language
 from store.fold.entity import Entity
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite
-from syncproto.ids import id_from_text
+from syncproto.ids import id_from_text, id_to_text
 from tests.daemon.web.conftest import CHANGES, Page
 
 HOSTILE = "<script>alert(1)</script> \u202egnp.exe\u2066 \x07'\"&{{ 7*7 }}"
@@ -88,6 +90,18 @@ async def test_a_verdict_can_be_taken_back(page: Page):
     assert "1 change waits again" in again
     assert await page.status_of(item) == "pending"
     assert "expires" not in again.partition("<main")[2], "a person has spoken: it expires no more"
+
+
+async def test_a_card_leads_to_its_task_and_to_the_note_that_it_quotes(page: Page):
+    (item,) = await page.propose(CHANGES[0])
+    stored = await page.store.read(lambda snapshot: snapshot.item(id_from_text(item)))
+    assert stored is not None
+    task, new = id_to_text(stored.task), NewEntry(text="Who <b>knows</b>? It takes 2 hours.")
+    entry = (await page.store.write(lambda tx: entries.add(tx, task, new))).id
+    shown = (await page.ask("/inbox")).text
+    assert re.search(rf'<h2 [^>]*><a href="/tasks/{task}"><bdi>Task of run</bdi></a>', shown)
+    link = f'<a href="/tasks/{task}?note={entry}#n-{entry}">a note says so (just now)</a>: '
+    assert f"{link}<q><bdi>It takes 2 hours.</bdi></q>" in shown
 
 
 async def test_a_reason_goes_along_with_a_rejection(page: Page):

@@ -174,6 +174,38 @@ def test_whatever_notes_say_the_answer_is_one_of_four_and_always_the_same(
     assert (first.value is None) == (first.verdict != "says other")
 
 
+@pytest.mark.parametrize(
+    ("item", "text", "quote"),
+    [
+        (
+            DUE,
+            "I had a coffee. It must be done by Friday. Ana, e.g., knows more.",
+            "It must be done by Friday.",
+        ),
+        (ESTIMATE, "First some history.\n\nIt takes   2 hours.", "It takes 2 hours."),
+        (ESTIMATE, "It takes 3 hours. So says Ana.", "It takes 3 hours."),
+        (DUE, "I had a coffee.", None),
+        (
+            ESTIMATE,
+            "It takes 2 hours " + "and more " * 50,
+            "It takes 2 hours " + "and more " * 15 + "and mor…",
+        ),
+    ],
+)
+def test_the_sentence_that_says_so_is_quoted_within_bounds(item: PendingItem, text: str, quote: str | None):
+    evidence = note_evidence(item, TASK, notes(text))
+    assert evidence is not None
+    assert evidence.quote == quote
+
+
+def test_a_note_of_many_sentences_is_quoted_from_its_beginning():
+    """Each sentence is read by the rules, and another program may have written thousands of them."""
+    text = "I came. " * module.SENTENCES_READ_MAX + "It takes 2 hours."
+    evidence = note_evidence(ESTIMATE, TASK, notes(text))
+    assert evidence is not None
+    assert (evidence.quote or "").startswith("I came. I came.")
+
+
 def test_what_waits_is_shown_with_what_the_notes_of_its_task_say(a: Home, task: EntityId):
     note = a.new("entry", task, task_id=task, text="It takes 3 hours.")
     a.estimate(task, 120)
