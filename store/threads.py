@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from store.file.errors import DamagedDatabase
 from store.file.lease import ReplicaDoubt
+from store.local.change_parts import note_written
 from store.snapshot import Snapshot
 from store.store import Store
 from store.transaction import CommitSpan, Transaction
@@ -39,9 +40,12 @@ def note_writes() -> Iterator[list[CommitSpan]]:
         _noted_writes.reset(token)
 
 
-def _noting(use: Callable[[Transaction], T], spans: list[CommitSpan]) -> Callable[[Transaction], T]:
+def _noting(
+    use: Callable[[Transaction], T], spans: list[CommitSpan], earlier: Sequence[CommitSpan]
+) -> Callable[[Transaction], T]:
     def use_and_note(tx: Transaction) -> T:
         result = use(tx)
+        note_written(tx, earlier)
         if tx.written is not None:
             spans.append(tx.written)
         return result
@@ -96,8 +100,7 @@ class StoreThreads:
         # What is true of one request, such as the language of its words, is true on the thread as well.
         run = contextvars.copy_context().run
         spans, noted = list[CommitSpan](), _noted_writes.get()
-        writes = use if noted is None else _noting(use, spans)
-        self._writer.submit(run, self._in_transaction, writes, durable)
+        self._writer.submit(run, self._in_transaction, _noting(use, spans, tuple(noted or ())), durable)
         try:
             result = await durable
             if noted is not None:

@@ -12,9 +12,10 @@ import apsw
 import pytest
 import pytest_asyncio
 
+from store.local.change_parts import whole_change
 from store.snapshot import Snapshot
 from store.store import WAL_PAGES, Store
-from store.threads import StoreThreads
+from store.threads import StoreThreads, note_writes
 from store.transaction import EntityWrite, Transaction
 from tests.support.patience import LIMIT_S
 from tests.support.stores import StoreBench, entity_id, feed, write_entities
@@ -241,3 +242,15 @@ async def test_closing_waits_for_the_write_under_way(bench: StoreBench) -> None:
     await writing
     with bench.store("z").read() as snapshot:
         assert commits(snapshot) == 1
+
+
+async def test_what_one_request_writes_is_one_change(threads: StoreThreads, store: Store) -> None:
+    with note_writes() as spans:
+        await threads.write(note)
+        with note_writes():
+            await threads.write(note)
+        await threads.write(note)
+    with store.read() as snapshot:
+        changes = [whole_change(snapshot, snapshot.log.head_at(seq)) for seq in (1, 2, 3)]
+    assert changes[0] == changes[2] == spans
+    assert [(span.first, span.last.counter) for span in changes[1]] == [(2, 2)]

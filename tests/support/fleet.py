@@ -4,7 +4,7 @@ Never decides anything: each test says what its devices do.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,10 +15,11 @@ from daemon.agents.proposing.run_identity import RunIdentity
 from store.fold import founding
 from store.fold.entity import Entity
 from store.fold.item import Item
+from store.local.change_parts import note_written
 from store.snapshot import Snapshot
 from store.store import Store
 from store.threads import StoreThreads
-from store.transaction import EntityWrite, Transaction
+from store.transaction import CommitSpan, EntityWrite, Transaction
 from syncproto.codec import Value
 from syncproto.commit import AuthorKind
 from syncproto.ids import EntityId, derived_id, id_to_text
@@ -68,8 +69,17 @@ class Home:
         return self.fleet.now_ms + self.skew_ms
 
     def write(self, use: Callable[[Transaction], T]) -> T:
-        with self.store.write() as tx:
-            return use(tx)
+        return self.press([use])[0]
+
+    def press(self, uses: Iterable[Callable[[Transaction], T]]) -> list[T]:
+        """Write in as many transactions, as one request would."""
+        results, written = list[T](), list[CommitSpan]()
+        for use in uses:
+            with self.store.write() as tx:
+                results.append(use(tx))
+                note_written(tx, written)
+            written += filter(None, [tx.written])
+        return results
 
     def read(self, use: Callable[[Snapshot], T]) -> T:
         with self.store.read() as snapshot:

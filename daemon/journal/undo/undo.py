@@ -32,7 +32,6 @@ from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple
 
 from daemon.journal.change_log import entity_and_descendant_ids
-from daemon.journal.fields.imported_provenance import is_from_import
 from daemon.journal.references import entities
 from daemon.journal.references.change_names import (
     COMMITS_MAX,
@@ -53,8 +52,8 @@ from daemon.journal.undo.undo_plan import LeftValue, UndoPlanner, is_undoable
 from daemon.journal.undo.writes_since import Placed
 from daemon.refusal import RefusalCode, Refused
 from daemon.timestamps import iso_utc
-from store.fold.entity_state import with_provenance
 from store.fold.verdicts import deciding_opinions
+from store.local.change_parts import whole_change
 from store.queries.commit_names import own_positions
 from store.sentence import Sentence, sentence
 from store.snapshot import Snapshot
@@ -65,10 +64,6 @@ from syncproto.vector_clock import Head
 
 SEARCHED_MAX: Final = 10_000
 """So many of this device's commits are looked through for the last change of a person."""
-IMPORT_GAP_MS: Final = 60_000
-"""Commits of an import that follow one another no later than this belong to one import."""
-NAMES_GAP_MS: Final = 1000
-"""An import makes its labels and categories so shortly before its first task."""
 
 _BY_NAME: Final = sentence("undo-by-name", "name a change: `placet log` shows the name of each")
 _COMMIT_BYTES: Final = 160 << 10
@@ -106,7 +101,7 @@ def last_change(snapshot: Snapshot, task: str | None = None) -> str:
 
     An undo is no such change, nor is one of which an undo would put nothing back, since all of it was changed
     again: asked again and again, this goes back step by step. One that is undone in part is, once its rest
-    can be undone. An import is one change.
+    can be undone. All that one request wrote is one change, such as an import.
     With `task`, a task by id or title, only what was changed in it or in what belongs to it counts. Raises
     Refused if there is none among the last commits.
     """
@@ -129,8 +124,7 @@ def last_change(snapshot: Snapshot, task: str | None = None) -> str:
         if family is not None and not any(operation.entity in family for operation in operations):
             continue
         if _stands(snapshot, received) and _has_effect(snapshot, Placed(seq, received)):
-            is_import = _is_import(received)
-            return span_names(_whole_import(snapshot, received) if is_import else [_alone(received)])
+            return span_names(whole_change(snapshot, received.head))
     raise Refused(
         RefusalCode.NOT_FOUND,
         sentence("no-change-to-undo", "no change of yours on this device is left to undo"),
@@ -151,41 +145,6 @@ def _stands(snapshot: Snapshot, received: DecodedCommit) -> bool:
     is_own = any(is_undoable(received.commit, operation) for operation in received.commit.operations)
     mark = mark_of(snapshot, received.head)
     return is_own and not undone_in(received.commit) and (mark is None or not mark.is_whole)
-
-
-def _alone(received: DecodedCommit) -> CommitSpan:
-    return CommitSpan(received.head.counter, received.head)
-
-
-def _is_import(received: DecodedCommit) -> bool:
-    return any(
-        is_from_import(with_provenance(received, operation).source)
-        for operation in received.commit.operations
-    )
-
-
-def _whole_import(snapshot: Snapshot, last: DecodedCommit) -> list[CommitSpan]:
-    """Return the commits of an import that ends in one, the first first, without others in between."""
-    spans, ms = list[CommitSpan](), last.commit.stamp.ms
-    for seq in own_positions(snapshot, COMMITS_MAX):
-        received = snapshot.log.commit_at(seq)
-        if received.head.counter > last.head.counter:
-            continue
-        if ms - received.commit.stamp.ms > IMPORT_GAP_MS:
-            break
-        is_part = _is_import(received) or (spans and _makes_names(received.commit, spans[-1], ms))
-        if is_part and _stands(snapshot, received):
-            spans.append(_alone(received))
-            ms = received.commit.stamp.ms
-    return spans[::-1]
-
-
-def _makes_names(commit: Commit, after: CommitSpan, ms: int) -> bool:
-    """Say whether a commit made labels and categories for the next one, in the same moment."""
-    is_next = commit.counter + 1 == after.first and ms - commit.stamp.ms <= NAMES_GAP_MS
-    return is_next and all(
-        operation.creates and operation.kind in ("label", "category") for operation in commit.operations
-    )
 
 
 def verdicts_in(commit: Commit) -> list[VerdictOn]:

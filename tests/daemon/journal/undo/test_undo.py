@@ -1,6 +1,8 @@
 """Undo of each kind of change, and what it leaves and refuses."""
 
+from collections.abc import Callable, Iterator
 from datetime import UTC
+from functools import partial
 
 import pytest
 
@@ -27,7 +29,7 @@ from daemon.journal.time_records import NewTimer, Stop
 from daemon.journal.undo.undo import last_change, show_change
 from daemon.refusal import RefusalCode, Refused
 from daemon.timestamps import iso_utc
-from store.transaction import EntityWrite
+from store.transaction import EntityWrite, Transaction
 from store.upkeep.compaction import Retention, compact_step
 from syncproto.commit import AuthorKind
 from syncproto.ids import EntityId, id_from_text, id_to_text
@@ -303,8 +305,7 @@ def undo_name(home: Home) -> str:
 def import_lines(home: Home, lines: list[str]) -> None:
     """Import a list in parts, as the daemon does."""
     work = PlanImport(readers.read_plan("todotxt", "todo.txt", "\n".join(lines), UTC, START_MS))
-    for part in work.parts:
-        home.write(lambda tx, part=part: work.import_part(tx, part))  # type: ignore[misc]
+    home.press([partial(work.import_part, part=part) for part in work.parts])
 
 
 def test_an_import_is_one_change_that_is_undone_as_a_whole_and_redone(fleet: Fleet, a: Home, b: Home) -> None:
@@ -327,6 +328,32 @@ def test_an_import_is_one_change_that_is_undone_as_a_whole_and_redone(fleet: Fle
     assert a.value(id_from_text(mine), "title") == "Mine"
 
 
+def test_two_imports_at_once_are_two_changes(a: Home) -> None:
+    import_lines(a, ["One +home", "Two"])
+    before = a.read(whole_journal)
+    import_lines(a, ["Three +away", "Four"])
+    undo(a)
+    assert a.read(whole_journal) == before
+    undo(a)
+    assert a.read(lambda snapshot: snapshot.entities("task")) == []
+
+
+def test_a_change_is_named_without_what_was_written_between_its_parts(a: Home) -> None:
+    def add(title: str) -> Callable[[Transaction], object]:
+        return lambda tx: tasks.add(tx, NewTask(title=title))
+
+    def parts() -> Iterator[Callable[[Transaction], object]]:
+        yield add("One")
+        a.write(add("Mine"))
+        yield add("Two")
+
+    a.press(parts())
+    name = a.read(last_change)
+    assert name.count(", ") == 1
+    undo(a, name)
+    assert [task.text("title") for task in a.read(lambda snapshot: snapshot.entities("task"))] == ["Mine"]
+
+
 def test_an_undo_that_needs_several_commits_is_one_undo_and_is_redone(a: Home) -> None:
     lines = ["- [ ] Trip", "  - [ ] First", *(f"  - [ ] Item {number}" for number in range(600))]
     before, end = a.read(whole_journal), 0
@@ -335,8 +362,7 @@ def test_an_undo_that_needs_several_commits_is_one_undo_and_is_redone(a: Home) -
         work = PlanImport(readers.read_plan("markdown", "trip.md", text, UTC, START_MS))
         before = a.read(whole_journal)
         end = a.read(lambda snapshot: snapshot.feed_end())
-        for part in work.parts:
-            a.write(lambda tx, work=work, part=part: work.import_part(tx, part))  # type: ignore[misc]
+        a.press([partial(work.import_part, part=part) for part in work.parts])
     after = a.read(whole_journal)
     name = a.read(lambda snapshot: commit_name(last_head(snapshot)))
     undone = undo(a, name)
