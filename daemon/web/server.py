@@ -19,6 +19,7 @@ from daemon.config import WebSettings
 from daemon.connections import DEFAULT_LIMITS, ConnectionLimits, Connections
 from daemon.web import gate, listening
 from daemon.web.files import import_routes
+from daemon.web.finder import finder_routes
 from daemon.web.forms import FORM_BYTES_MAX, FORM_MEDIA, read_form
 from daemon.web.frame.rendering import STATIC_PATH
 from daemon.web.history import timeline_routes, undo_routes
@@ -42,6 +43,7 @@ _ROOMS = (
     board_routes,
     timeline_routes,
     bar_routes,
+    finder_routes,
     undo_routes,
 )
 STATIC_AGE_S = 31_536_000

@@ -2,7 +2,7 @@
 //
 // Never presses a button while somebody types, and never on what was not on the screen.
 
-import { announce, inTurn, itemOf, items, send } from "./page.js";
+import { announce, deedOf, inTurn, isKey, itemOf, items, send } from "./page.js";
 
 const PRESS_MS = 500;
 const SLOP_PX = 10;
@@ -41,36 +41,28 @@ function changeFirst(item) {
 
 // -- keys ---------------------------------------------------------------------------------------------
 
-const KEYS = {
-  y: () => press(keyed("y")),
-  n: () => press(keyed("n")),
-  N: () => askWhy(keyed("n")),
-  d: () => press(keyed("d")),
-  e: () => changeFirst(current()),
-  s: () => go(1),
-  j: () => go(1),
-  k: () => go(-1),
-  a: () => press(current()?.closest(".card").querySelector("footer [value=confirmed]")),
+const DEEDS = {
+  confirm: (key) => press(keyed(key)),
+  reject: (key) => press(keyed(key)),
+  rejectWhy: (key) => askWhy(keyed(key.toLowerCase())),
+  defer: (key) => press(keyed(key)),
+  change: () => changeFirst(current()),
+  next: () => go(1),
+  previous: () => go(-1),
+  confirmAll: () => press(current()?.closest(".card").querySelector("footer [value=confirmed]")),
   // The answer to what was pressed just before brings its own Undo.
-  u: () => inTurn(async () => press(document.querySelector("#outcome .undo button"))),
-  "?": () => document.getElementById("keys").showModal(),
+  takeBack: () => inTurn(async () => press(document.querySelector("#outcome .undo button"))),
+  answer: (key) => {
+    const question = current()?.closest(".question") ?? current()?.querySelector(".question");
+    question?.querySelectorAll(".choose, [type=radio]")[Number(key) - 1]?.click();
+  },
 };
-const switchOn = document.getElementById("keys-on");
-switchOn.checked = localStorage.getItem("keys") !== "off";
-switchOn.addEventListener("change", () => localStorage.setItem("keys", switchOn.checked ? "on" : "off"));
 
 document.addEventListener("keydown", (event) => {
-  const { ctrlKey, metaKey, altKey, key, target, repeat } = event;
-  if (ctrlKey || metaKey || altKey || repeat || !switchOn.checked) return;
-  if (target.closest("input, textarea, select, [contenteditable], dialog")) return;
-  const question = /^[1-9]$/.test(key) && (current()?.closest(".question") ?? current()?.querySelector(".question"));
-  if (question) {
-    event.preventDefault();
-    question.querySelectorAll(".choose, [type=radio]")[Number(key) - 1]?.click();
-  } else if (Object.hasOwn(KEYS, key)) {
-    event.preventDefault();
-    KEYS[key]();
-  }
+  const name = deedOf("item", event.key);
+  if (event.repeat || !isKey(event) || !Object.hasOwn(DEEDS, name)) return;
+  event.preventDefault();
+  DEEDS[name](event.key);
 });
 
 // -- a reason for a rejection -------------------------------------------------------------------------

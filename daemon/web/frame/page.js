@@ -129,7 +129,7 @@ const PARTS = {
   import: "form[data-drop]",
   job: "[data-job]",
   tasks: "form[data-sends], main form[data-quick]",
-  review: ".card, .empty, .task",
+  review: ".item[data-item]",
 };
 
 /** Loads what a page has a part for. */
@@ -229,11 +229,6 @@ document.addEventListener("submit", (event) => {
   event.preventDefault();
   send(form, submitter);
 });
-
-for (const button of document.querySelectorAll("[data-opens]")) {
-  button.hidden = false;
-  button.addEventListener("click", () => element(button.dataset.opens).showModal());
-}
 
 // -- what changes elsewhere ---------------------------------------------------------------------------
 
@@ -367,41 +362,57 @@ channel.onmessage = ({ data }) => heard(data);
 if (navigator.locks) navigator.locks.request("placet-live", () => new Promise(follow));
 else follow();
 
-// -- keys that act on every page ----------------------------------------------------------------------
+// -- keys and buttons that act on every page ----------------------------------------------------------
 
-const PLACES = { __proto__: null, ...JSON.parse(document.querySelector("header.bar").dataset.places) };
-let goes = false;
+const KEYS = JSON.parse(document.querySelector("header.bar").dataset.keys);
+const DEEDS = {
+  add: () => import("./tasks.js").then(({ capture }) => capture()),
+  find: () => import("./finder.js").then(({ find }) => find()),
+  help: () => import("./finder.js").then(({ help }) => help()),
+  undo: () => {
+    const form = element("undo-last");
+    form.elements.back.value = location.pathname + location.search;
+    form.requestSubmit();
+  },
+  out: () => element("sign-out").requestSubmit(),
+};
 
-const capture = () => import("./tasks.js").then((part) => part.capture());
+/** Names what a key does in a part of the page, if it does something there or everywhere. */
+export const deedOf = (part, key) => KEYS[part][key] ?? KEYS.everywhere[key];
 
-function find() {
-  const search = element("q");
-  if (search) search.focus();
-  else location.href = "/tasks#q";
+/** Reports whether single keys act, and nobody types. */
+export const isKey = ({ ctrlKey, metaKey, altKey, target }) =>
+  !(ctrlKey || metaKey || altKey || localStorage.getItem("keys") === "off" || target.closest("input, textarea, select, [contenteditable], dialog"));
+
+/** Does what the table of keys or an entry of the finder names; reports whether there is such a thing. */
+export function act(deed) {
+  if (deed?.startsWith("/")) location.href = deed;
+  else if (Object.hasOwn(DEEDS, deed)) Promise.resolve(DEEDS[deed]()).catch(() => setAway(true));
+  else return false;
+  return true;
 }
 
 document.addEventListener("click", (event) => {
-  if (event.ctrlKey || event.metaKey || !event.target.closest("[data-adds]")) return;
+  const { ctrlKey, metaKey, target } = event;
+  if (ctrlKey || metaKey || !act(target.closest("[data-does]:not([role=option])")?.dataset.does)) return;
   event.preventDefault();
-  capture();
+  element("more-rooms").hidePopover();
 });
 
-document.addEventListener("keydown", (event) => {
-  const { ctrlKey, metaKey, altKey, key, target, repeat } = event;
-  const isWithControl = ctrlKey || metaKey;
-  const finds = isWithControl && key === "k";
+let goes = false;
+function press(event) {
+  const { ctrlKey, metaKey, altKey, shiftKey, key, repeat } = event;
   if (altKey || repeat || key === "Shift") return;
-  if (!finds && (isWithControl || localStorage.getItem("keys") === "off" || target.closest("input, textarea, select, [contenteditable], dialog"))) return;
-  const isSecond = goes && !finds;
-  goes = key === "g" && !isSecond;
+  const isWithControl = (ctrlKey || metaKey) && !shiftKey;
+  if (!isWithControl && !isKey(event)) return;
+  const isSecond = goes && !isWithControl;
+  goes = key === "g" && !isSecond && !isWithControl;
   // The second key goes somewhere, or nowhere: it decides nothing.
   if (isSecond) event.stopImmediatePropagation();
-  const go = () => (location.href = PLACES[key]);
-  const act = isSecond ? PLACES[key] && go : finds || key === "/" ? find : key === "c" && capture;
-  if (!act) return;
-  event.preventDefault();
-  act();
-});
+  if (act(KEYS.everywhere[isSecond ? `g ${key}` : isWithControl ? `Ctrl ${key.toLowerCase()}` : key])) event.preventDefault();
+}
+// Before the keys of rows and cards: "g d" goes to the devices, also from a row.
+document.addEventListener("keydown", press, true);
 
 if (location.hash === "#q") element("q")?.focus();
 bringParts();

@@ -13,15 +13,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from daemon.language import DEFAULT_LANGUAGE
-from daemon.web.frame import entries
+from daemon.web.frame import entries, keys
 from daemon.words.terminal_text import escape as visible
 from daemon.words.translation import _, language_in_use, ngettext, pgettext, use_language
 
 WEB_FOLDER: Final = Path(__file__).parents[1]
 STATIC_PATH: Final = "/static"
 _MEDIA: Final = {".css": "text/css", ".js": "text/javascript"}
-_UNSENT: Final = re.compile(rb"^[ \t]*(?://.*|/\*.*\*/[ \t]*)\n|^[ \t]+", re.MULTILINE)
-"""What a browser does not need of a script or style: lines that are only a comment, and indentation."""
+_UNSENT: Final = re.compile(rb"^[ \t]*(?://.*|/\*.*\*/[ \t]*)?\n|^[ \t]+", re.MULTILINE)
+"""What a browser does not need of a script or style: lines without code, and indentation."""
 COLOURS: Final[ContextVar[str]] = ContextVar("placet_colours", default="")
 """The colours that a browser asked for, `light` or `dark`; empty for those of its system."""
 DEED: Final[ContextVar[Any]] = ContextVar("placet_deed", default=None)
@@ -55,7 +55,7 @@ class Renderer:
             # A page that is filled without its frame has no devices around it.
             "step_words": "",
             "step_tone": "",
-            "places": {entry.key: entry.path for entry in entries.PLACES},
+            "key_deeds": keys.deeds_by_key(),
         }
 
     def render(self, template: str, **values: Any) -> str:

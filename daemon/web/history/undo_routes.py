@@ -10,6 +10,7 @@ from aiohttp import web
 
 from daemon.agents.person.undo_of_change import VerdictRules, undo_any
 from daemon.journal.removed import bring_back, list_removed
+from daemon.journal.undo.undo import last_change
 from daemon.refusal import Refused
 from daemon.web.forms import read_form
 from daemon.web.history.removed_rows import TAKEN_BACK, left_lines, removed_row
@@ -39,14 +40,14 @@ class _Undo:
         self._services = services
 
     async def undo(self, request: web.Request) -> web.Response:
-        """Undo the change that a form names, and lead back; what was left is said on a page of its own."""
+        """Undo the change that a form names, or the last one, and lead back; what was left is said."""
         form = await read_form(request)
         back, fault, undone = _local(form.get("back", "")), shortfall_words(self._services), None
         if not fault:
             rules = VerdictRules("web", self._services.reason_min)
             try:
                 undone = await self._services.store.write(
-                    lambda tx: undo_any(tx, form.get("change", ""), rules)
+                    lambda tx: undo_any(tx, form.get("change") or last_change(tx), rules)
                 )
             except Refused as refused:
                 fault = refusal_words(refused)

@@ -2,7 +2,7 @@
 //
 // Never empties a form before its answer is there, never reads a line itself, and never acts while somebody types.
 
-import { announce, ask, inTurn, isTyped, markBusy, parse, rows, show, signedOut, tellUnsent } from "./page.js";
+import { announce, ask, deedOf, inTurn, isKey, isTyped, markBusy, parse, rows, show, signedOut, tellUnsent } from "./page.js";
 
 // -- forms that are typed into --
 
@@ -189,33 +189,34 @@ function go(row, step, choosing) {
 
 const press = (selector) => (row) => row.querySelector(selector).click();
 const part = (name) => (row) => open(row, name, row.querySelector(`[data-menu=${name}]`) ?? undefined);
-const KEYS = {
-  __proto__: null,
-  x: press(".tick"),
-  Enter: press(".title"),
-  ".": (row) => open(row, ""),
-  d: part("due"),
-  p: part("priority"),
-  l: part("labels"),
-  s: part("status"),
-  "#": part("more"),
-  e: (row) => (location.href = `${row.querySelector(".title").href}#edit`),
+const DEEDS = {
+  next: (row) => go(row, 1, false),
+  previous: (row) => go(row, -1, false),
+  addNext: (row) => go(row, 1, true),
+  addPrevious: (row) => go(row, -1, true),
+  tick: press(".tick"),
+  open: press(".title"),
+  menu: (row) => open(row, ""),
+  due: part("due"),
+  priority: part("priority"),
+  labels: part("labels"),
+  status: part("status"),
+  remove: part("more"),
+  edit: (row) => (location.href = `${row.querySelector(".title").href}#edit`),
 };
 
 // Before the keys of cards: with a row in focus, a key is about the row.
 document.addEventListener(
   "keydown",
   (event) => {
-    const { ctrlKey, metaKey, altKey, shiftKey, key, target } = event;
-    if (ctrlKey || metaKey || altKey || localStorage.getItem("keys") === "off") return;
-    if (target.closest("input, textarea, select, button, a, summary, dialog, [popover], .item")) return;
+    const { key, target } = event;
+    if (!isKey(event) || target.closest("button, a, summary, [popover], .item")) return;
     const row = rowOf(target);
-    const step = { j: 1, k: -1 }[key.toLowerCase()];
-    const act = step ? () => go(row, step, shiftKey) : row && KEYS[key];
-    if (!act) return;
+    const name = deedOf("row", key);
+    if (!Object.hasOwn(DEEDS, name) || !(row || (rows().length && /next|previous/i.test(name)))) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    act(row);
+    DEEDS[name](row);
   },
   true,
 );

@@ -203,7 +203,7 @@ def test_scripts_are_sent_without_comments_and_say_the_same():
         # A text over several lines would lose its indentation, a comment over several be sent in part.
         assert all(line.count("`") % 2 == 0 for line in lines), script
         assert not any(line.startswith("/*") and not line.endswith("*/") for line in lines), script
-        kept = [line for line in lines if not line.startswith(("//", "/*"))]
+        kept = [line for line in lines if line and not line.startswith(("//", "/*"))]
         assert sent[script.name].splitlines() == kept
 
 

@@ -86,6 +86,8 @@ _DIALOGS = [
         deed=fetched("document.getElementById('more-rooms').showPopover()", "#more-rooms:popover-open"),
     ),
     State("keys", deed=pressed("?", "#keys[open]")),
+    State("keys-page", "/keys"),
+    State("finder", deed=pressed("Control+k", "#finder [aria-selected]")),
     State("capture", "/tasks", deed=pressed("c", "#capture[open]")),
     State(
         "capture-refused",

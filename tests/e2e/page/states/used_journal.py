@@ -179,6 +179,13 @@ USED_STATES = [
     State(
         "today-row-menu", deed=in_turn(hovered(".task"), clicked(".dots >> nth=0", "#row-menu:popover-open"))
     ),
+    State(
+        "finder-found",
+        deed=in_turn(
+            pressed("/", "#finder [aria-selected]"),
+            filled({"#finder input": "p"}, "#finder input", "#rows-found:has-text('passport')"),
+        ),
+    ),
     State("inbox", "/inbox"),
     State("inbox-everything", "/inbox?all=1"),
     State("inbox-narrowed", "/inbox?kind=estimate"),

@@ -1,0 +1,96 @@
+// Finds tasks and actions as somebody types, and shows all keys.
+//
+// Never shows an old answer after a newer one, and never does anything before Enter or a press.
+
+import { act, ask, parse } from "./page.js";
+
+const SOON_MS = 80;
+const dialog = document.getElementById("finder");
+const field = dialog.querySelector("input");
+const list = dialog.querySelector("[role=listbox]");
+const fault = dialog.querySelector(".fault");
+const options = () => [...list.children];
+const chosen = () => list.querySelector("[aria-selected]");
+
+let wanted = 0;
+let soon = 0;
+let looking = Promise.resolve();
+
+export function find() {
+  if (!dialog.open) dialog.showModal();
+  field.select();
+  looking = look();
+}
+
+/** Shows what is called so by now; an answer that a newer one has overtaken is let go. */
+async function look() {
+  const number = ++wanted;
+  const text = await fetch(`/find?${new URLSearchParams(new FormData(field.form))}`)
+    .then((answer) => (answer.ok ? answer.text() : null))
+    .catch(() => null);
+  if (number !== wanted) return;
+  fault.hidden = text !== null;
+  fault.textContent = document.getElementById("away").textContent;
+  list.replaceChildren(...parse(text ?? "").querySelectorAll("[role=option]"));
+  choose(0);
+}
+
+function choose(index) {
+  chosen()?.removeAttribute("aria-selected");
+  const option = options().at(index % (options().length || 1));
+  option?.setAttribute("aria-selected", "true");
+  option?.scrollIntoView({ block: "nearest" });
+  field.setAttribute("aria-activedescendant", option?.id ?? "");
+}
+
+function go(option) {
+  if (!option) return;
+  dialog.close();
+  act(option.dataset.does ?? option.dataset.go);
+}
+
+field.addEventListener("input", () => {
+  clearTimeout(soon);
+  soon = 0;
+  looking = new Promise((done) => {
+    soon = setTimeout(() => done(look()), SOON_MS);
+  });
+});
+
+field.addEventListener("keydown", (event) => {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step) choose(options().indexOf(chosen()) + step);
+  // What is gone to is what was typed, also if its answer is still to come.
+  else if (event.key === "Enter" && !event.isComposing) looking.then(() => go(chosen()));
+  else return;
+  event.preventDefault();
+});
+
+list.addEventListener("click", ({ target }) => go(target.closest("[role=option]")));
+dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close());
+
+// -- the list of keys --
+
+export async function help() {
+  const shown = document.getElementById("keys");
+  if (shown) return open(shown);
+  const asked = await ask("/keys");
+  if (!asked || document.getElementById("key-list")) return;
+  const keys = document.createElement("dialog");
+  keys.id = "keys";
+  keys.setAttribute("aria-labelledby", "keys-title");
+  keys.append(document.importNode(asked.fresh.getElementById("key-list"), true));
+  const form = keys.querySelector("form");
+  form.hidden = false;
+  const single = form.querySelector("input");
+  single.checked = localStorage.getItem("keys") !== "off";
+  single.addEventListener("change", () => localStorage.setItem("keys", single.checked ? "on" : "off"));
+  document.body.append(keys);
+  open(keys);
+}
+
+/** Opens the list at its beginning: what has the focus stands at its end. */
+function open(keys) {
+  keys.showModal();
+  keys.scrollTop = 0;
+}
