@@ -47,14 +47,14 @@ def test_no_key_stands_for_two_things_in_one_place():
 
 
 def test_the_keys_that_templates_name_are_those_of_the_table():
-    known = {name.replace("Ctrl k", "Control+K") for part in deeds_by_key().values() for name in part}
+    in_table = {name.replace("Ctrl k", "Control+K") for part in deeds_by_key().values() for name in part}
     named = {
         key
         for template in WEB_FOLDER.rglob("*.html")
         for keys in re.findall(r'aria-keyshortcuts="([^"{]+)"', template.read_text("utf-8"))
         for key in keys.replace("Meta+K", "Control+K").split()
     }
-    assert {"x", "y", "n", "d", "c"} <= named <= known
+    assert {"x", "y", "n", "d", "c"} <= named <= in_table
 
 
 async def test_the_list_of_keys_has_a_page_and_names_each(page: Page):
