@@ -83,9 +83,11 @@ def speak(
 
             async def call(tool: str, **args: Any) -> dict[str, Any]:
                 result = await client.call_tool(tool, args)
-                assert not result.is_error
                 assert result.structured_content is not None
-                return dict(result.structured_content)
+                answer = dict(result.structured_content)
+                # A malformed call is an error, and a state that does not allow it is none.
+                assert result.is_error == (answer.get("refused", {}).get("code") == "usage")
+                return answer
 
             call.client = client  # type: ignore[attr-defined]
             return await story(call)

@@ -6,6 +6,8 @@ Never hides a fault that it does not know: it is shown in the words of msgspec.
 import re
 from typing import Final
 
+import msgspec
+
 from store.sentence import Sentence, foreign_text, sentence
 
 VALUE_CHARS_MAX: Final = 80
@@ -32,7 +34,9 @@ _SENTENCES: Final = {
     r"Expected `str` matching regex .*0-9a-f.*": sentence(
         "argument-not-an-id", "{name} has to be a whole id"
     ),
-    r"Invalid enum value (?P<value>.*)": sentence("argument-not-a-choice", "{name} cannot be {value}"),
+    r"Invalid enum value (?P<value>.*)": sentence(
+        "argument-not-a-choice", "{name} cannot be {value}: it is one of {choices}"
+    ),
     r"Object contains unknown field `(?P<name>.*)`": sentence(
         "argument-unknown", "it has no argument {name}"
     ),
@@ -43,14 +47,30 @@ _SENTENCES: Final = {
 """By what msgspec reports, the sentence for a person."""
 
 
-def argument_fault(report: str) -> Sentence:
-    """Return what is wrong with arguments. `report` is the message of msgspec's ValidationError."""
+def argument_fault(report: str, arguments: type[msgspec.Struct] | None = None) -> Sentence:
+    """Return what is wrong with arguments. `report` is the message of msgspec's ValidationError.
+
+    `arguments` is their type, which knows what an argument can be.
+    """
     place = _PLACE.fullmatch(report)
     assert place is not None
+    choices = ", ".join(argument_choices(report, arguments)) or None
     for pattern, template in _SENTENCES.items():
         if match := re.fullmatch(pattern, place["fault"], re.DOTALL):
             values = {"name": place["name"]} | match.groupdict()
-            if values["name"] is not None:
+            if "{choices}" in template.template:
+                values["choices"] = choices
+            if None not in values.values():
                 params = {name: value[:VALUE_CHARS_MAX] for name, value in values.items()}
                 return template._replace(params=params)
     return foreign_text(report)
+
+
+def argument_choices(report: str, arguments: type[msgspec.Struct] | None) -> list[str]:
+    """Return what the argument at fault can be, if it is one of a few words; else nothing."""
+    place = _PLACE.fullmatch(report)
+    if arguments is None or place is None or not place["fault"].startswith("Invalid enum value"):
+        return []
+    _, components = msgspec.json.schema_components([arguments])
+    described = components[arguments.__name__]["properties"].get(place["name"], {})
+    return [str(choice) for choice in described.get("enum", ())]

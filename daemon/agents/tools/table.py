@@ -16,7 +16,7 @@ import msgspec
 
 from daemon.agents.tools import arguments as args
 from daemon.agents.tools import questions
-from daemon.agents.tools.argument_faults import argument_fault
+from daemon.agents.tools.argument_faults import argument_choices, argument_fault
 from daemon.agents.tools.arguments import (
     BATCH_ITEMS_MAX,
     RATIONALE_CHARS_MAX,
@@ -372,8 +372,11 @@ def validate_arguments(name: str, arguments: Arguments) -> Arguments:
         plain: Arguments = msgspec.to_builtins(typed)
         tool.check(plain)
     except (msgspec.ValidationError, ArgumentFault) as fault:
-        reason = fault.why if isinstance(fault, ArgumentFault) else argument_fault(str(fault))
-        raise ArgumentFault(reason, f"{name}: {fault}"[:FAULT_CHARS_MAX]) from fault
+        report = str(fault)
+        reason = fault.why if isinstance(fault, ArgumentFault) else argument_fault(report, tool.arguments)
+        choices = argument_choices(report, tool.arguments)
+        hint = f"; one of {', '.join(choices)}" if choices else ""
+        raise ArgumentFault(reason, f"{name}: {report}{hint}"[:FAULT_CHARS_MAX]) from fault
     return plain
 
 

@@ -21,6 +21,7 @@ from daemon.cli.api.command_error import CommandError
 from daemon.cli.mcp import resources
 from daemon.cli.mcp.call_result import call_result
 from daemon.cli.mcp.resource_notices import ResourceNotices
+from daemon.cli.mcp.sent_arguments import typed_arguments
 from daemon.cli.mcp.task_handles import TaskHandles
 from daemon.cli.mcp.tool_calls import Door, DoorRefusal
 from daemon.cli.mcp.tool_table import INSTRUCTIONS, TOOLS, ToolEntry, input_schema, output_schema
@@ -79,9 +80,9 @@ class _Handlers:
         tool = next((tool for tool in TOOLS if tool.name == params.name), None)
         if tool is None:
             raise MCPError(code=types.INVALID_PARAMS, message=f"there is no tool {params.name[:80]!r}")
-        # Many models send null for what they leave out.
-        args = {name: value for name, value in (params.arguments or {}).items() if value is not None}
-        fault = next(iter(Draft202012Validator(input_schema(tool, [])).iter_errors(args)), None)
+        schema = input_schema(tool, [])
+        args = typed_arguments(params.arguments or {}, schema)
+        fault = next(iter(Draft202012Validator(schema).iter_errors(args)), None)
         if fault is not None:
             words = f"{fault.json_path}: {fault.message}"[:_FAULT_CHARS_MAX]
             return call_result({"refused": {"code": "usage", "message": words, "hint": ""}, "note": words})

@@ -9,6 +9,8 @@ import json
 from functools import cache
 from typing import Any, Final, NamedTuple
 
+from daemon.cli.mcp.change_arguments import argument_line
+
 WAIT_S_MAX: Final = 50
 CHANGES_MAX: Final = 10
 TITLE_CHARS_MAX: Final = 200
@@ -178,11 +180,7 @@ def _change_schema(callable_tools: list[dict[str, Any]]) -> dict[str, Any]:
     """Describe a change. The daemon checks its arguments and refuses each by itself, in words."""
     described = "\n".join(f"{tool['name']}: {tool['description']}" for tool in callable_tools)
     named = {"enum": [tool["name"] for tool in callable_tools]} if callable_tools else {}
-    arguments = {
-        tool["name"]: sorted(tool["arguments"].get("properties", {}).keys() - {"rationale"})
-        for tool in callable_tools
-    }
-    words = "".join(f"\n{name}: {', '.join(names) or 'none'}" for name, names in arguments.items())
+    words = "".join(f"\n{argument_line(tool)}" for tool in callable_tools)
     return {
         "type": "object",
         "properties": {

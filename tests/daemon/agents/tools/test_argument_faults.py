@@ -36,7 +36,7 @@ def _fault(tool: str, args: dict[str, Any]) -> ArgumentFault:
             "dueDate 2026-02-30 is not a real calendar date (YYYY-MM-DD)",
         ),
         ("update_task_due_date", {"dueDate": 5}, "dueDate has to be a text"),
-        ("update_task_priority", {"priority": "P9"}, "priority cannot be 'P9'"),
+        ("update_task_priority", {"priority": "P9"}, "priority cannot be 'P9': it is one of P0, P1, P2, P3"),
         ("set_task_title", {"title": " "}, "title cannot be empty"),
         ("set_task_title", {"title": "x" * 401}, "title has to have 400 characters or less"),
         ("add_checklist_item", {"title": "x", "isChecked": "yes"}, "isChecked has to be true or false"),

@@ -237,7 +237,7 @@ def test_what_means_the_same_is_spelled_in_one_way(
     ("tool", "fields", "text"),
     [
         ("set_task_status", {"status": "DONE"}, "DONE and REJECTED are the user's alone"),
-        ("set_task_status", {"status": "WAITING"}, "Invalid enum value 'WAITING'"),
+        ("set_task_status", {"status": "WAITING"}, "'WAITING' - at `$.status`; one of BLOCKED, GROOMED"),
         ("set_task_status", {"status": "BLOCKED"}, "BLOCKED needs a reason"),
         ("set_task_status", {"status": "BLOCKED", "reason": "x" * 401}, "length <= 400"),
         ("set_task_language", {"languageCode": "german", "confidence": "high"}, "regex"),
