@@ -280,6 +280,7 @@ class DecisionJson(TypedDict, total=False):
     answer: str | None
     agent_reason: str | None
     evidence: list[EvidenceJson]
+    notes: NoteEvidenceJson | None
     lacks: str | None
     is_ask: bool
     rule: str | None

@@ -1,13 +1,14 @@
-"""How an agent argued over what a person did, in words: its reason, and the notes that it names.
+"""How an agent argued for what it proposed, in words: its reason, and the notes that it names.
 
 Never shows an agent's words as its own: they are marked as the agent's.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from daemon.words.dates import relative_time
+from daemon.words.proposals import quoted_note, quoting_words
 from daemon.words.short_ids import short_ids_of
 from daemon.words.terminal_text import escape, truncate
 from daemon.words.translation import _
@@ -16,7 +17,7 @@ from daemon.words.values import author_words, in_quotation_marks
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from daemon.shapes.answers import DecisionJson, EvidenceJson
+    from daemon.shapes.answers import ChangeJson, DecisionJson, EvidenceJson, PendingItemJson
 
 _QUOTATION: Final = "“”„«»"
 _EVIDENCE_CHARS_MAX: Final = 120
@@ -46,8 +47,16 @@ def evidence_words(evidence: Sequence[EvidenceJson], now_s: float | None) -> Ite
         )
 
 
+def note_quotes(answer: ChangeJson | DecisionJson, now_s: float | None) -> list[str]:
+    """Say which notes an agent named for what it proposed, and what a note of the task says, a line each."""
+    as_item, named = cast("PendingItemJson", answer), answer.get("evidence") or []
+    is_named = (as_item.get("notes") or {}).get("entry_id") in {note.get("id") for note in named}
+    # That no note says so argues for nothing.
+    notes = [quoting_words(as_item, now_s)] if quoted_note(as_item) and not is_named else []
+    return [*evidence_words(named, now_s), *notes]
+
+
 def argument_words(decision: DecisionJson, now_s: float | None) -> list[str]:
-    """Say by which reason and notes the agent argued over a person's tick; nothing if it did not."""
+    """Say by which reason and notes the agent proposed what was decided, a line each."""
     reason = decision.get("agent_reason")
-    reason_lines = [agent_quote_words(reason)] if reason else []
-    return [*reason_lines, *evidence_words(decision.get("evidence") or [], now_s)]
+    return [*([agent_quote_words(reason)] if reason else []), *note_quotes(decision, now_s)]

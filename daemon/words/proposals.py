@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from daemon.words import terms
 from daemon.words.dates import relative_time
 from daemon.words.translation import _, ngettext
-from daemon.words.values import in_quotation_marks, value_words
+from daemon.words.values import in_quotation_marks, value_words, with_colon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -179,6 +179,12 @@ def note_words(item: PendingItemJson, now_s: float | None) -> str:
 def quoted_note(item: PendingItemJson) -> str:
     """Give the sentence of the note that says something of it; "" if no note does."""
     return str((item.get("notes") or {}).get("quote") or "")
+
+
+def quoting_words(item: PendingItemJson, now_s: float | None) -> str:
+    """Say what the notes say of it, and quote the note; "" if they cannot tell."""
+    words, quote = note_words(item, now_s), quoted_note(item)
+    return with_colon(words) + in_quotation_marks(quote) if words and quote else words
 
 
 def agrees_with_notes(item: PendingItemJson) -> bool:

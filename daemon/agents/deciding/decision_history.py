@@ -1,6 +1,6 @@
 """The history of decisions: who decided what, when, on which device, and whether the decision still counts.
 
-Never shows a model's words: a proposal is shown by its tool and arguments.
+Never shows a model's words as what a proposal is: that are its tool and arguments; its reason stands apart.
 """
 
 from collections.abc import Callable
@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from daemon.agents.deciding import item_state
 from daemon.agents.deciding.verdict_needs import lack_of
+from daemon.agents.deciding.waiting_items import NoteEvidence, newest_occurrence
 from daemon.agents.proposing import reach
 from daemon.agents.tools import summaries
 from daemon.agents.tools.agent_record import load_external_agent
@@ -18,8 +19,8 @@ from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.questions import answer_text
 from daemon.journal.fields.provenance import AUTHOR_NAMES
 from daemon.journal.references import entities
-from daemon.journal.references.names import shown_name
-from daemon.journal.views.agent_argument import Argument, argument_in
+from daemon.journal.references.names import short_text, shown_name
+from daemon.journal.views.agent_argument import REASON_CHARS, Argument, argument_in
 from daemon.journal.views.lookup import NameLookup, json_value
 from daemon.journal.views.structures import Evidence
 from daemon.timestamps import stamp_utc
@@ -46,7 +47,8 @@ class DecisionRecord(Struct, frozen=True, kw_only=True):
     label, or null. `question` and `answer` are the words of a question of the agent and of the answer that is
     decided on, or null; a decision on one answer decides on the others too, which are not listed.
     `lacks` is what the decision lacked in order to count, `other_device` or `passkey`, or null.
-    `agent_reason` and `evidence` are the reason and the notes by which the agent argued over a person's tick.
+    `agent_reason` and `evidence` are the reason of the agent and the notes that it named. `notes` is what the
+    notes say that were there when it was decided, null if they cannot tell.
     `task_id` and `task_title` are the agent's own of a new task that was proposed beside no task.
     `is_ask`: it is on an ask, whose action is `tool`; there is no task, and `rule` is the standing rule that
     decided, or null if a person did.
@@ -79,6 +81,7 @@ class DecisionRecord(Struct, frozen=True, kw_only=True):
     answer: str | None = None
     agent_reason: str | None = None
     evidence: list[Evidence] = []
+    notes: NoteEvidence | None = None
     lacks: str | None = None
     is_ask: bool = False
     rule: str | None = None
@@ -137,6 +140,7 @@ class _ItemDetails(NamedTuple):
     without_effect: bool
     can_take_effect: bool
     argument: Argument
+    rationale: str | None
     answer: Arguments | None
 
 
@@ -186,7 +190,7 @@ class _DecisionPresenter:
             can_take_effect=details.can_take_effect,
             question=None if details.answer is None else details.answer["question"],
             answer=None if details.answer is None else answer_text(details.answer),
-            agent_reason=details.argument.reason,
+            agent_reason=details.argument.reason or details.rationale,
             evidence=details.argument.evidence,
             lacks=lack_of(item, decision),
         )
@@ -215,6 +219,7 @@ class _DecisionPresenter:
             without_effect,
             not without_effect or item_state.can_take_effect(self._snapshot, stored),
             argument_in(self._snapshot, item.task, args),
+            None if state is None else short_text(newest_occurrence(item).rationale, REASON_CHARS) or None,
             None if state is None else state.answer,
         )
 

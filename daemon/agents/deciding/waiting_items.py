@@ -355,7 +355,7 @@ def _numbers_of_sets(run_key: str, task: EntityId) -> dict[EntityId, int]:
     return {change_set_id(run_key, number, task): number for number in range(CHANGE_SETS_MAX)}
 
 
-def _newest_occurrence(item: Item) -> Occurrence:
+def newest_occurrence(item: Item) -> Occurrence:
     """Return the last proposal of an item: several runs, and several agents, may have proposed it.
 
     The id breaks a tie in the same way on every device.
@@ -364,7 +364,7 @@ def _newest_occurrence(item: Item) -> Occurrence:
 
 
 def _proposer(item: Item) -> EntityId:
-    return _newest_occurrence(item).agent
+    return newest_occurrence(item).agent
 
 
 def _pending_items(
@@ -380,7 +380,7 @@ def _pending_items(
 
 def _device_elsewhere(snapshot: Snapshot, item: Item, agent: AnyAgent | None) -> str | None:
     """Return the name of the device that proposed an item; None if that is the home of its agent."""
-    device = _newest_occurrence(item).signer
+    device = newest_occurrence(item).signer
     return None if agent is None or agent.home == device else NameLookup(snapshot).device_name(device)
 
 
@@ -388,7 +388,7 @@ def _pending_item(
     snapshot: Snapshot, state: ItemState, status: DisplayedStatus, now_ms: int, agent: AnyAgent | None
 ) -> PendingItem:
     item = state.item
-    newest = _newest_occurrence(item)
+    newest = newest_occurrence(item)
     compared = staleness.compare_values(state)
     subject = reach.target_name(snapshot, item.tool, state.args)
     return PendingItem(

@@ -1,6 +1,6 @@
 """The history of what was decided, on proposals and on asks, in one list.
 
-Never shows a model's words: an ask is shown by its action and its arguments.
+Never shows a model's words as what was decided on: an ask is shown by its action and its arguments.
 """
 
 from functools import cache
@@ -11,6 +11,7 @@ from daemon.agents.asks.ask_record import Ask, genuine_use, grant_of_use, read_a
 from daemon.agents.asks.ask_views import state_of
 from daemon.agents.asks.standing_permission import rule_behind
 from daemon.agents.deciding.decision_history import DecisionRecord, list_decisions
+from daemon.agents.running.note_evidence import with_note_evidence
 from daemon.journal.fields.provenance import AUTHOR_NAMES
 from daemon.journal.views.lookup import NameLookup, json_value
 from daemon.timestamps import stamp_utc
@@ -33,9 +34,10 @@ def list_decided(
     `before` is the `seq` of the last one of the previous page. Raises Refused if the reference names no task.
     """
     presenter = _AskDecisionPresenter(snapshot, now_ms)
-    return list_decisions(
+    records = list_decisions(
         snapshot, now_ms, task=task, before=before, limit=limit, present_other=presenter.record
     )
+    return with_note_evidence(snapshot, records)
 
 
 def list_decided_on_ask(snapshot: Snapshot, now_ms: int, ask: EntityId) -> list[DecisionRecord]:

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, tzinfo
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
 from daemon.agents.context.open_wishes import newest_wishes
 from daemon.agents.context.task_view import entry_views, view_of_task, with_wishes
+from daemon.agents.deciding.decision_history import DecisionRecord
 from daemon.agents.deciding.waiting_items import NoteEvidence, PendingItem
 from daemon.agents.models.rules.clauses import split_clauses, words_in
 from daemon.agents.models.rules.finished_items import is_same_stem, item_patterns
@@ -22,13 +23,15 @@ from daemon.agents.models.rules.lexicon.cue_table import CueTable
 from daemon.agents.models.rules.lexicon.plain_text import to_plain
 from daemon.agents.models.rules.note_reader import MentionCandidates, NoteFindings, read_note
 from daemon.agents.tools.agent_record import agent_id
-from daemon.agents.tools.arguments import Arguments
+from daemon.agents.tools.arguments import ArgumentFault, Arguments
 from daemon.agents.tools.model_interface import ChecklistItemView, EntryView, LabelView, TaskView
 from daemon.agents.tools.table import (
     ADD_CHECKLIST_ITEM,
     ASSIGN_TASK_LABEL,
     SET_TASK_STATUS,
+    TOOLS,
     UPDATE_CHECKLIST_ITEM,
+    validate_arguments,
 )
 from daemon.dates import grammar
 from daemon.dates.mentions import day_phrases_in, lengths_in
@@ -68,22 +71,29 @@ class NoteReading:
     findings: NoteFindings
 
 
-def with_note_evidence(
-    snapshot: Snapshot, items: Iterable[PendingItem], zone: tzinfo | None = None
-) -> list[PendingItem]:
-    """Return proposals with what the notes of their task say of each; in the same order.
+Noted = TypeVar("Noted", PendingItem, DecisionRecord)
 
-    `zone` is the time zone in which "tomorrow" of a note counts; None is the device's own.
+
+def with_note_evidence(snapshot: Snapshot, items: Iterable[Noted], zone: tzinfo | None = None) -> list[Noted]:
+    """Return proposals, or decisions on them, with what the notes of their task say; in the same order.
+
+    Of a decision only the notes count that were written before it. `zone` is the time zone in which
+    "tomorrow" of a note counts; None is the device's own.
     """
     tasks: dict[str, _TaskNotes | None] = {}
-    room, shown = CALL_CHARS_MAX, []
+    room, shown = CALL_CHARS_MAX, list[Noted]()
     for item in items:
+        if not _is_proposal(item):
+            shown.append(item)
+            continue
         if item.task_id not in tasks:
             notes = _notes_of(snapshot, item.task_id, zone)
             room -= 0 if notes is None else notes.length
             tasks[item.task_id] = notes if room >= 0 else None
         of_task = tasks[item.task_id]
-        evidence = None if of_task is None else note_evidence(item, of_task.task, of_task.notes)
+        evidence = (
+            None if of_task is None else note_evidence(item, of_task.task, _notes_before(item, of_task))
+        )
         shown.append(item if evidence is None else replace(item, notes=evidence))
     return shown
 
@@ -98,6 +108,27 @@ class _TaskNotes:
     @property
     def length(self) -> int:
         return sum(len(note.text) for note in self.notes)
+
+
+def _is_proposal(item: PendingItem | DecisionRecord) -> bool:
+    """Return whether it is about what a tool can do: another program may have decided on something else."""
+    if isinstance(item, PendingItem):
+        return True
+    try:
+        return not item.is_ask and item.tool in TOOLS and bool(validate_arguments(item.tool, item.args))
+    except ArgumentFault:
+        return False
+
+
+def _notes_before(item: PendingItem | DecisionRecord, of_task: _TaskNotes) -> Sequence[EntryView]:
+    """Return the notes that count: of a decision those that were there when it was made."""
+    if isinstance(item, PendingItem):
+        return of_task.notes
+    return [note for note in of_task.notes if iso_utc(_written_ms(note)) <= item.at]
+
+
+def _written_ms(note: EntryView) -> int:
+    return int(note.written_at.timestamp() * 1000)
 
 
 def _notes_of(snapshot: Snapshot, task_id: str, zone: tzinfo | None) -> _TaskNotes | None:
@@ -115,8 +146,10 @@ def cut_note(note: EntryView) -> EntryView:
     return EntryView(note.id, note.text[:NOTE_CHARS_MAX], note.written_at, note.by)
 
 
-def note_evidence(item: PendingItem, task: TaskView, notes: Sequence[EntryView]) -> NoteEvidence | None:
-    """Return what notes say of a waiting proposal; None if they cannot tell, as with a new title of an item.
+def note_evidence(
+    item: PendingItem | DecisionRecord, task: TaskView, notes: Sequence[EntryView]
+) -> NoteEvidence | None:
+    """Return what notes say of a proposal; None if they cannot tell, as with a new title of an item.
 
     Of several notes that state a value, the newest counts.
     """
@@ -284,5 +317,5 @@ def _newest(notes: Iterable[EntryView]) -> EntryView | None:
 def _evidence(note: EntryView | None, verdict: str, value: int | str | None = None) -> NoteEvidence:
     if note is None:
         return NoteEvidence(verdict="silent")
-    written_ms = int(note.written_at.timestamp() * 1000)
-    return NoteEvidence(verdict=verdict, entry_id=note.id, written_at=iso_utc(written_ms), value=value)
+    written_at = iso_utc(_written_ms(note))
+    return NoteEvidence(verdict=verdict, entry_id=note.id, written_at=written_at, value=value)

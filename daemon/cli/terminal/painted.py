@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from daemon.words.dates import due_words
-from daemon.words.proposals import agrees_with_notes, note_words, quoted_note
+from daemon.words.proposals import agrees_with_notes, quoting_words
 from daemon.words.terminal_text import wrap_lines
-from daemon.words.values import in_quotation_marks, value_words, with_colon
+from daemon.words.values import value_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,8 +51,6 @@ def change_words(before: object, after: object, field: str, display: Display) ->
 
 def note_lines(item: PendingItemJson, width: int, display: Display) -> Iterator[str]:
     """Draw what the notes say of it; nothing if they cannot tell."""
-    words = note_words(item, display.now_s)
-    if words and (quote := quoted_note(item)):
-        words = with_colon(words) + in_quotation_marks(quote)
+    words = quoting_words(item, display.now_s)
     style = "dim" if agrees_with_notes(item) else "yellow"
     yield from (display.paint(line, style) for line in wrap_lines(words, width) if words)

@@ -93,3 +93,27 @@ async def test_how_an_agent_argued_over_a_tick_is_shown_beside_the_verdict_and_i
         text = (await page.ask(path)).text
         assert "the agent says: “The note of today says that the tests are written.”" in text, path
         assert "“The tests are written.”" in text, path
+
+
+async def test_the_reason_and_the_note_behind_any_proposal_are_shown_beside_the_verdict(page: Page):
+    def confirm(tx: Transaction, text: str) -> EntityId:
+        task, note = tx.new_id(), tx.new_id()
+        tx.commit([EntityWrite(task, "task", {"title": "Write", "status": "OPEN"})])
+        tx.commit([EntityWrite(note, "entry", {"task_id": task, "text": text})])
+        call = {"minutes": 120, "rationale": "You wrote how long it takes."}
+        (change,) = proposed(tx, text, ("update_task_estimate", call), task=task)
+        decisions.confirm(tx, id_from_text(change), via="cli")
+        return task
+
+    task = await page.store.write(lambda tx: confirm(tx, "Ana called. It takes 2 hours."))
+    # What was written after the verdict says nothing of it.
+    page.fleet.now_ms += 60_000
+    await page.store.write(
+        lambda tx: tx.commit(
+            [EntityWrite(tx.new_id(), "entry", {"task_id": task, "text": "It takes 5 hours."})]
+        )
+    )
+    for path in ("/decisions", f"/tasks/{id_to_text(task)}/timeline"):
+        text = (await page.ask(path)).text
+        assert "the agent says: “You wrote how long it takes.”" in text, path
+        assert "a note says so (1 min ago): “It takes 2 hours.”" in text, path

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from daemon.words.arguments import agent_quote_words, evidence_words
+from daemon.words.arguments import agent_quote_words, note_quotes
 from daemon.words.terminal_text import wrap_lines
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def agent_quote_lines(words: object, width: int, display: Display) -> Iterator[s
 
 
 def argument_lines(answer: ChangeJson | DecisionJson, width: int, display: Display) -> Iterator[str]:
-    """Draw by which reason and notes the agent argued over a person's tick; nothing if it did not."""
+    """Draw by which reason and notes the agent argued; nothing if it did not."""
     yield from agent_quote_lines(answer.get("agent_reason"), width, display)
-    for line in evidence_words(answer.get("evidence") or [], display.now_s):
+    for line in note_quotes(answer, display.now_s):
         yield from (display.paint(part, "dim") for part in wrap_lines(line, width))

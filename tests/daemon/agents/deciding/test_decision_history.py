@@ -56,6 +56,7 @@ def test_a_line_tells_who_said_what_when_where_and_why(a: Home, task: EntityId) 
         "lacks": None,
         "agent_reason": None,
         "evidence": [],
+        "notes": None,
         "is_ask": False,
         "rule": None,
     }
