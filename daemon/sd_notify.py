@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 READY = "READY=1"
 STOPPING = "STOPPING=1"
+ALIVE = "WATCHDOG=1"
 
 
 def notify_systemd(state: str, environment: Mapping[str, str] = os.environ) -> bool:
@@ -25,3 +26,11 @@ def notify_systemd(state: str, environment: Mapping[str, str] = os.environ) -> b
     except OSError:
         return False
     return True
+
+
+def watchdog_limit_s(environment: Mapping[str, str] = os.environ) -> float | None:
+    """Return the seconds within which the manager wants `ALIVE` from this process, None if it wants none."""
+    text = environment.get("WATCHDOG_USEC", "")
+    if environment.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
+        return None
+    return int(text) / 1e6 if text.isascii() and text.isdigit() and int(text) else None

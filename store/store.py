@@ -165,6 +165,11 @@ class Store:
             if self._lease is not None and transaction.committed:
                 self._lease.note_durable(own)
 
+    def touch(self) -> None:
+        """Read a row by the connection that writes: it answers. Raises StoreError, and notes damage."""
+        with database.translate_sqlite_errors(self.path), self._noting_damage():
+            self._writer.execute("SELECT one FROM standing").fetchall()
+
     def defer_wal_write_back(self) -> None:
         """Leave the write-ahead log to `write_back_wal`: otherwise one commit in some fifty waits for it."""
         self._writer.set_wal_hook(self._note_wal)

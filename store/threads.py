@@ -59,7 +59,8 @@ class StoreThreads:
     def __init__(self, store: Store) -> None:
         self._store = store
         store.defer_wal_write_back()
-        self._writer = ThreadPoolExecutor(1, "store-writer")
+        self._writer_thread_id: int | None = None
+        self._writer = ThreadPoolExecutor(1, "store-writer", self._note_writer_thread)
         self._readers = ThreadPoolExecutor(READER_THREADS, "store-reader")
         self._pages = ThreadPoolExecutor(1, "store-pages")
         self._checks = ThreadPoolExecutor(1, "store-checks")
@@ -88,6 +89,18 @@ class StoreThreads:
     def feed_end(self) -> int:
         """Return the feed position of the newest commit that `on_commit` was called for."""
         return self._feed_end
+
+    @property
+    def writer_thread_id(self) -> int | None:
+        """Return by which number the system knows the thread that writes, None before it began."""
+        return self._writer_thread_id
+
+    def _note_writer_thread(self) -> None:
+        self._writer_thread_id = threading.get_native_id()
+
+    def ask_writer(self) -> "asyncio.Future[None]":
+        """Have the writer read a row after what it has to write; the future ends once it has, or failed."""
+        return asyncio.get_running_loop().run_in_executor(self._writer, self._store.touch)
 
     async def write(self, use: Callable[[Transaction], T]) -> T:
         """Run `use` in a transaction of its own; return when what it wrote is durable.

@@ -6,13 +6,12 @@ Never ends before what was acknowledged is durable, nor waits for longer than a 
 import asyncio
 import os
 import socket
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Mapping
 from functools import partial
 from pathlib import Path
 
 import structlog
 
-from daemon import sd_notify
 from daemon.agents.deciding.waiting_items import list_waiting_items
 from daemon.agents.models.rules.embedded_model import RulesModel
 from daemon.agents.person.default_agents import DefaultAgent
@@ -101,10 +100,6 @@ AGENTS_LOOK_S = 0.02
 """Agents wait for minutes: what a person and other devices wait for goes first."""
 
 log = structlog.get_logger("daemon")
-
-
-Welcome = Callable[[str], None]
-"""Greets whoever started the daemon, with an address that signs one browser in to the page, or none."""
 
 
 class CannotListen(Exception):
@@ -282,6 +277,11 @@ class Daemon:
         usage = TokenUsage(run.sent, run.received, run.cached)
         return accounts[run.model].cost_micro(usage) if run.model in accounts else None
 
+    @property
+    def store(self) -> StoreThreads:
+        """Return the open store."""
+        return self._store
+
     def sign_in_address(self) -> str:
         """Return an address that signs one browser in to the page; empty if the page is not served."""
         addresses = self._access.addresses_with(self._access.issue_secret())
@@ -406,33 +406,6 @@ class Daemon:
             now_ms=self._clock.now_ms,
             meter=self._meter,
         )
-
-
-async def run_daemon(
-    paths: Paths,
-    settings: Settings,
-    clock: Clock,
-    end_requested: asyncio.Event,
-    welcome: Welcome | None = None,
-) -> None:
-    """Run a daemon until the event `end_requested`; once it serves, call `welcome`.
-
-    Raises StoreError, IdentityError, CannotListen or OSError if it cannot start. Raises ConfigError for a
-    setting that only its component can check.
-    """
-    daemon = Daemon(paths, settings, clock)
-    try:
-        await daemon.start()
-        sd_notify.notify_systemd(sd_notify.READY)
-        if welcome is not None:
-            welcome(daemon.sign_in_address())
-        await daemon.wait_until_ended(end_requested)
-    except BaseException:
-        await daemon.stop()
-        raise
-    sd_notify.notify_systemd(sd_notify.STOPPING)
-    await daemon.stop()
-    log.info("stopped")
 
 
 def _identity(data: Path, database: Path, clock: Clock) -> identity.Identity:

@@ -4,6 +4,7 @@ Never shows a traceback for what a person can put right: one line says what was 
 """
 
 import asyncio
+import faulthandler
 import gc
 import os
 import signal
@@ -14,7 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from daemon import config, logs, paths
-from daemon.app.composition import CannotListen, Welcome, run_daemon
+from daemon.app.composition import CannotListen
+from daemon.app.run import Welcome, run_daemon
 from daemon.clock import SystemClock
 from daemon.config import ConfigError
 from daemon.disk import os_error_sentences
@@ -67,6 +69,8 @@ def main(flags: Mapping[str, str] | None = None, welcome: Welcome | None = None)
 
 
 def _run_with_lock(local_paths: Paths, settings: config.Settings, welcome: Welcome | None) -> int:
+    # A watchdog ends a daemon that hangs by SIGABRT: the log then names functions, and no values.
+    faulthandler.enable()
     with lock_folder(Path(local_paths.data)):
         # All objects loaded by now live until the end: the garbage collector can skip them.
         gc.freeze()

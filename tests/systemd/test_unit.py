@@ -53,6 +53,11 @@ def test_what_failed_is_started_again_for_ever_as_the_daemon_says(unit: Path) ->
     assert {"Restart=on-failure", "StartLimitIntervalSec=0", f"RestartSec={RESTART_S}"} <= set(lines)
 
 
+def test_a_daemon_that_answers_nothing_for_a_minute_is_restarted_and_leaves_no_memory_behind() -> None:
+    lines = UNIT.read_text().splitlines()
+    assert {"WatchdogSec=60", "LimitCORE=0"} <= set(lines)
+
+
 @needs_systemd
 @pytest.mark.parametrize("unit", [UNIT, RELAY_UNIT], ids=lambda unit: unit.stem)
 def test_the_unit_exposes_little(tmp_path: Path, unit: Path) -> None:
@@ -81,6 +86,7 @@ def test_the_daemon_lives_in_its_sandbox_and_ends_in_time(group: str) -> None:
     assert (reached, facts["Escaped"], facts["Escapes"]) == ({"ControlSocket"}, "False", "none"), text
     assert facts["Before"] == "active", text
     assert facts["Filters"] == "2", text
+    assert (facts["Restarts"], facts["Answers"]) == ("1", "Written in the sandbox"), text
     assert facts["Kept"] == "Written in the sandbox", text
     assert facts["Result"] == "success", text
     assert (facts["Relay"], facts["RelayKnown"], facts["RelayStranger"]) == ("active", "200", "401"), text

@@ -71,6 +71,19 @@ echo "Filters=$(awk '/^Seccomp:/ {print $2}' "/proc/$pid/status")"
 cat "$HOME/.local/share/placet/reached"
 echo "Escapes=$([[ -e $HOME/escaped ]] && echo there || echo none)"
 
+# Of a daemon that is stopped nothing answers, and its watchdog, which is impatient here, has it started again.
+printf '[Service]\nWatchdogSec=2\nRestartSec=100ms\n' >"$HOME/.config/systemd/user/placet.service.d/watchdog.conf"
+systemctl --user daemon-reload >&2
+systemctl --user restart placet >&2
+kill -STOP "$(systemctl --user show --property=MainPID --value placet)"
+for _ in {1..600}; do
+    restarts=$(systemctl --user show --property=NRestarts --value placet)
+    [[ $restarts == 1 && $(systemctl --user is-active placet) == active ]] && break
+    read -r -t 0.1 <> <(:) || true
+done
+echo "Restarts=$restarts"
+echo "Answers=$("$scripts/placet" list --plain | grep -o 'Written in the sandbox')"
+
 # Had it taken longer than the unit allows, the manager would have killed it, and the result would say so.
 systemctl --user stop placet
 echo "Result=$(systemctl --user show --property=Result --value placet)"
