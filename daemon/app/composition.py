@@ -358,7 +358,7 @@ class Daemon:
                 reason_min=self._settings.sovereignty.reason_min,
                 open_per_day=self._settings.proposals.open_per_day,
             ).routes(),
-            *undo_routes.routes(self._settings.sovereignty.reason_min),
+            *undo_routes.routes(self._store, self._settings.sovereignty.reason_min),
             *BrowserRoutes(self._access, now_ms).routes(),
             *PeerRoutes(self._peers).routes(),
             *MailboxRoutes(

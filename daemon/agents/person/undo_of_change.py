@@ -4,6 +4,9 @@ Never writes back what a confirmation replaced: the verdict is taken back, and w
 itself.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 from msgspec import Struct
 
 from daemon.agents.asks import ask_decisions
@@ -11,16 +14,19 @@ from daemon.agents.deciding.decision_result import DecisionResult
 from daemon.agents.deciding.passkey_proof import PasskeyProof
 from daemon.agents.deciding.verdict_requests import VerdictRequest, apply_verdict
 from daemon.agents.person.shown_verdicts import is_ask
-from daemon.journal.references.change_names import find_changes, span_names
 from daemon.journal.references.names import shown_name
-from daemon.journal.undo.undo import TAKEN_BACK_BY, VerdictOn, parts_of_change, undo_commits
+from daemon.journal.undo.changes import TAKEN_BACK_BY, VerdictOn, read_change
+from daemon.journal.undo.undo import ChangePart, UndoOfEdits
 from daemon.journal.undo.undo_answer import SHOWN_MAX, LeftChange, Undone
 from daemon.journal.views.lookup import NameLookup
 from daemon.refusal import RefusalCode, Refused
+from store.file.errors import StoreError
 from store.fold.entity_state import DELETED
 from store.fold.item import Decision
 from store.fold.verdicts import deciding_opinions
 from store.sentence import sentence, sentence_fields
+from store.snapshot import Snapshot
+from store.threads import StoreThreads
 from store.transaction import Transaction
 from syncproto.ids import id_to_text
 
@@ -42,35 +48,77 @@ class VerdictRules(Struct, frozen=True):
     proof: PasskeyProof | None = None
 
 
-def undo_any(tx: Transaction, name: str, rules: VerdictRules) -> UndoResult:
-    """Undo a change: an edit by writing back what it replaced, a verdict by another one. Raises Refused."""
-    edits, verdicts = parts_of_change(tx, name)
-    for on in verdicts:
-        if on.verdict not in TAKEN_BACK_BY:
+class UndoOfChange:
+    """The undo of a change: an edit by writing back what it replaced, a verdict by another one.
+
+    It is done part by part, each in a transaction, and nothing before all that the name stands for was looked
+    at. Raises Refused for what cannot be undone.
+    """
+
+    def __init__(self, snapshot: Snapshot, name: str, rules: VerdictRules) -> None:
+        self._change = read_change(snapshot, name)
+        if any(on.verdict not in TAKEN_BACK_BY for on in self._change.verdicts):
             raise Refused(
                 RefusalCode.CONFLICT,
                 sentence("verdict-was-taken-back", "this change took a verdict back"),
                 sentence("decide-again", "decide again: `placet confirm ITEM` or `placet reject ITEM`"),
             )
-    undone = undo_commits(tx, name, edits) if edits or not verdicts else None
-    results, left = list[DecisionResult](), list[LeftChange]()
-    for on in verdicts:
-        later = _later_decision(tx, on)
-        if later is None:
-            results.append(_take_back(tx, on, rules))
-        else:
-            left.append(_left_verdict(tx, on, later))
-    if undone is not None:
+        self._rules = rules
+        self._edits = UndoOfEdits(self._change)
+        self._verdicts: list[DecisionResult] = []
+        self._left: list[LeftChange] = []
+        self.parts: list[ChangePart] = self._edits.parts or [[]]
+
+    def undo_part(self, tx: Transaction, part: ChangePart) -> None:
+        """Undo a part of the edits; with the last one, take the verdicts back."""
+        self._edits.undo_part(tx, part)
+        if part is not self.parts[-1]:
+            return
+        if part or not self._change.verdicts:
+            self._edits.require_effect()
+        for on in self._change.verdicts:
+            later = _later_decision(tx, on)
+            if later is None:
+                self._verdicts.append(_take_back(tx, on, self._rules))
+            else:
+                self._left.append(_left_verdict(tx, on, later))
+
+    def answer(self) -> UndoResult:
+        """Say what was undone, and what was left."""
+        undone = self._edits.answer()
         fields = {field: getattr(undone, field) for field in undone.__struct_fields__}
-        fields["left"] = [*undone.left, *left][:SHOWN_MAX]
-        fields["left_count"] = undone.left_count + len(left)
-        return UndoResult(**fields, verdicts=tuple(results))
-    return UndoResult(
-        change=span_names(find_changes(tx, name)),
-        undo=None,
-        verdicts=tuple(results),
-        left=left[:SHOWN_MAX],
-        left_count=len(left),
+        fields["already"] = undone.already and not self._change.verdicts
+        fields["left"] = [*undone.left, *self._left][:SHOWN_MAX]
+        fields["left_count"] = undone.left_count + len(self._left)
+        return UndoResult(**fields, verdicts=tuple(self._verdicts))
+
+
+async def undo_change(
+    store: StoreThreads, name: Callable[[Snapshot], str], rules: VerdictRules
+) -> UndoResult:
+    """Undo the change that has a name; other writes get their turn between its parts. Raises Refused."""
+    work = await store.read(lambda snapshot: UndoOfChange(snapshot, name(snapshot), rules))
+    for count, part in enumerate(work.parts):
+        try:
+            await store.write(partial(work.undo_part, part=part))
+        except StoreError as fault:
+            if not count:
+                raise
+            raise _undone_by_half(count, len(work.parts), fault) from fault
+    return work.answer()
+
+
+def _undone_by_half(count: int, total: int, fault: StoreError) -> Refused:
+    return Refused(
+        RefusalCode.PARTLY,
+        sentence(
+            "undone-by-half",
+            "{done} of {total} parts of the change are undone, then: {fault}",
+            done=count,
+            total=total,
+            fault=fault.sentence,
+        ),
+        sentence("undo-again", "{hint}; undo it again: it goes on from there", hint=fault.hint_sentence),
     )
 
 

@@ -7,15 +7,15 @@ from typing import Literal
 
 from msgspec import Struct
 
-from daemon.agents.person.undo_of_change import UndoResult, VerdictRules, undo_any
-from daemon.control.route import Route
-from daemon.control.use_case_routes import read_query, write_body
-from daemon.journal.undo.undo import last_change, show_change
+from daemon.agents.person.undo_of_change import UndoResult, VerdictRules, undo_change
+from daemon.control.route import AsyncHandler, Call, Nothing, Route
+from daemon.control.use_case_routes import read_query
+from daemon.journal.undo.changes import last_change, show_change
 from daemon.journal.undo.undo_answer import UndoView
 from daemon.refusal import usage_error
 from store.sentence import sentence
 from store.snapshot import Snapshot
-from store.transaction import Transaction
+from store.threads import StoreThreads
 
 
 class UndoQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -28,7 +28,8 @@ class UndoQuery(Struct, frozen=True, forbid_unknown_fields=True):
 class UndoRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """Which change to undo: by its name, or the last one on a task, or on this device.
 
-    Several names may be given, with commas between them: all of it is undone, or nothing.
+    Several names may be given, with commas between them: all of it is undone, or nothing. What has more than
+    500 values or so is undone in parts, the newest first.
     """
 
     change: str | None = None
@@ -36,16 +37,18 @@ class UndoRequest(Struct, frozen=True, forbid_unknown_fields=True):
     via: Literal["cli", "web", "api"] = "api"
 
 
-def routes(reason_min: int) -> list[Route]:
+def routes(store: StoreThreads, reason_min: int) -> list[Route]:
     """Return the table; `reason_min` is how long an agent's reason against a person's tick is."""
 
-    def undo(tx: Transaction, body: UndoRequest) -> UndoResult:
-        return undo_any(tx, _name(tx, body.change, body.task), VerdictRules(body.via, reason_min))
+    async def undo(call: Call[UndoRequest, Nothing]) -> UndoResult:
+        body = call.body
+        rules = VerdictRules(body.via, reason_min)
+        return await undo_change(store, lambda snapshot: _name(snapshot, body.change, body.task), rules)
 
     path = "/v1/undo"
     return [
         read_query(path, "Show the change that would be undone", _show, UndoView, UndoQuery),
-        write_body("POST", path, "Undo a change", undo, UndoResult, UndoRequest),
+        Route("POST", path, "Undo a change", AsyncHandler(undo), UndoResult, UndoRequest),
     ]
 
 

@@ -28,7 +28,7 @@ from store.sentence import Sentence, sentence
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite
 from syncproto.codec import Redacted, Value
-from syncproto.commit import AuthorKind, Commit, DecodedCommit, Operation
+from syncproto.commit import AuthorKind, Commit, Operation
 from syncproto.ids import EntityId, id_from_text
 from syncproto.vector_clock import Head, VectorClock, merge_clocks
 
@@ -123,22 +123,22 @@ def _leave_halves(fields: dict[str, Value], reasons: dict[str, Sentence]) -> Non
 
 
 class UndoPlanner:
-    """Works out the undo of commits, one after another, as a snapshot sees the journal."""
+    """Works out the undo of commits, one after another, as a snapshot sees the journal.
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    `brought_back` is what the whole undo brings back: what belongs to that may come back before it. `undone`
+    are the feed positions of what it has dealt with. Both go on growing and shrinking as it works.
+    """
+
+    def __init__(
+        self, snapshot: Snapshot, brought_back: set[EntityId] | None = None, undone: set[int] | None = None
+    ) -> None:
         self._snapshot = snapshot
         self._pasts = PreviousValues(snapshot)
         self._names = NameLookup(snapshot)
-        self._since = WritesSince(snapshot)
+        self._since = WritesSince(snapshot, set() if undone is None else undone)
         self._unmade: set[EntityId] = set()
-        self._brought_back: set[EntityId] = set()
+        self._brought_back = set() if brought_back is None else brought_back
         self._freed: set[tuple[EntityId, EntityId]] = set()
-
-    def expect(self, received: DecodedCommit) -> None:
-        """Note what the undo of a commit brings back: what belongs to that may come back before it."""
-        self._brought_back |= {
-            operation.entity for operation in received.commit.operations if operation.deletes
-        }
 
     def note_undone(self, seq: int) -> None:
         """Note that a commit was undone as a whole: what it wrote stands in the way of no earlier one."""

@@ -41,11 +41,11 @@ class Placed(NamedTuple):
 class WritesSince:
     """Finds what was written after changes; `undone` are the positions that the undo has dealt with."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, undone: set[int]) -> None:
         self._snapshot = snapshot
         self._liveness = Liveness(snapshot.db, snapshot.log)
         self._commit_at = lru_cache(_COMMITS_READ)(snapshot.log.commit_at)
-        self.undone: set[int] = set()
+        self.undone = undone
 
     def on_field(
         self, change: Placed, base: VectorClock, entity: Entity, field: str

@@ -13,7 +13,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 from daemon.journal.references.change_names import CHANGE_HEADER, span_names
-from daemon.journal.undo.undo import show_change
+from daemon.journal.undo.changes import show_change
 from daemon.journal.undo.undo_answer import UndoView
 from daemon.refusal import Refused
 from daemon.web.frame.rendering import DEED

@@ -8,9 +8,9 @@ from typing import Final
 
 from aiohttp import web
 
-from daemon.agents.person.undo_of_change import VerdictRules, undo_any
+from daemon.agents.person.undo_of_change import VerdictRules, undo_change
 from daemon.journal.removed import bring_back, list_removed
-from daemon.journal.undo.undo import last_change
+from daemon.journal.undo.changes import last_change
 from daemon.refusal import Refused
 from daemon.web.forms import read_form
 from daemon.web.history.removed_rows import TAKEN_BACK, left_lines, removed_row
@@ -46,8 +46,8 @@ class _Undo:
         if not fault:
             rules = VerdictRules("web", self._services.reason_min)
             try:
-                undone = await self._services.store.write(
-                    lambda tx: undo_any(tx, form.get("change") or last_change(tx), rules)
+                undone = await undo_change(
+                    self._services.store, lambda snapshot: form.get("change") or last_change(snapshot), rules
                 )
             except Refused as refused:
                 fault = refusal_words(refused)

@@ -76,7 +76,7 @@ class Api:
         )
         self.routes = [
             *tasks.routes(HumanInput(lambda: START_MS, UTC, "en")),
-            *undo.routes(reason_min=20),
+            *undo.routes(self.store, reason_min=20),
             *extra,
         ]
         self.control: ControlServer | None = None

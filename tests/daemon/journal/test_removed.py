@@ -2,7 +2,6 @@
 
 import pytest
 
-from daemon.agents.person.undo_of_change import undo_any
 from daemon.journal import categories, labels, links, preferences, tasks
 from daemon.journal.categories import NewCategory
 from daemon.journal.labels import NewLabel
@@ -10,10 +9,9 @@ from daemon.journal.links import NewLink
 from daemon.journal.preferences import NewPreference
 from daemon.journal.removed import bring_back, list_removed
 from daemon.journal.tasks import NewTask
-from daemon.journal.undo.undo import last_change
 from daemon.refusal import RefusalCode, Refused
 from store.transaction import Transaction
-from tests.daemon.journal.undo.acts import ACTS, RULES, Parts, make_parts
+from tests.daemon.journal.undo.acts import ACTS, Parts, make_parts, undo
 from tests.daemon.journal.undo.whole_journal import whole_journal
 from tests.support.fleet import Home
 
@@ -65,7 +63,7 @@ def test_a_part_says_whose_it_is_and_that_its_task_was_removed_too(a: Home, part
 
 def test_what_an_undo_took_away_is_listed(a: Home) -> None:
     a.write(lambda tx: preferences.add(tx, NewPreference(text="Be short")))
-    a.write(lambda tx: undo_any(tx, last_change(tx), RULES))
+    undo(a)
     listed = a.read(lambda snapshot: list_removed(snapshot, after=None, limit=9))
     assert [(removed.kind, removed.title) for removed in listed] == [("preference", "Be short")]
 

@@ -9,7 +9,6 @@ import pytest
 
 from daemon.agents.context.triggers import unseen_triggers
 from daemon.agents.person import lifecycle
-from daemon.agents.person.undo_of_change import undo_any
 from daemon.agents.running import wakes
 from daemon.agents.tools.agent_record import agent_id, load_agent, state_id
 from daemon.journal.references.change_names import commit_name
@@ -20,7 +19,7 @@ from syncproto.codec import Value
 from syncproto.commit import AuthorKind
 from syncproto.ids import EntityId, ReplicaId, id_to_text
 from syncproto.vector_clock import Head
-from tests.daemon.journal.undo.acts import RULES
+from tests.daemon.journal.undo.acts import undo as undo_change
 from tests.support.decision_verbs import confirm, reject, undo
 from tests.support.fleet import Fleet, Home
 
@@ -83,7 +82,7 @@ def test_it_is_due_for_an_undo_as_for_an_edit(a: Home, task: EntityId, agent: En
     for _turn in ("undo", "redo"):
         run_ended(a, agent)
         name = a.read(lambda snapshot: commit_name(snapshot.log.head_at(snapshot.feed_end() - 1)))
-        assert a.write(lambda tx, name=name: undo_any(tx, name, RULES)).undo is not None  # type: ignore[misc]
+        assert undo_change(a, name).undo is not None
         assert is_due(a, agent)
 
 

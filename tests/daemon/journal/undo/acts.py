@@ -5,9 +5,10 @@ Never undoes anything but as people do, by the one entry of every face.
 
 from collections.abc import Callable
 from datetime import UTC
+from functools import partial
 from typing import Any, NamedTuple
 
-from daemon.agents.person.undo_of_change import UndoResult, VerdictRules, undo_any
+from daemon.agents.person.undo_of_change import UndoOfChange, UndoResult, VerdictRules
 from daemon.journal import (
     categories,
     checklist_items,
@@ -32,7 +33,7 @@ from daemon.journal.preferences import NewPreference, PreferenceEdit
 from daemon.journal.references.change_names import commit_name
 from daemon.journal.tasks import NewTask, TaskEdit
 from daemon.journal.time_records import NewTimer, Stop, TimeEdit
-from daemon.journal.undo.undo import last_change
+from daemon.journal.undo.changes import last_change
 from store.transaction import Transaction
 from tests.daemon.journal.undo.whole_journal import last_head
 from tests.support.fleet import START_MS, Home
@@ -95,7 +96,16 @@ def make_parts(tx: Transaction) -> Parts:
 
 def undo(home: Home, name: str | None = None) -> UndoResult:
     """Undo a change as every face does, the last one if none is named."""
-    return home.write(lambda tx: undo_any(tx, name or last_change(tx), RULES))
+    work = begin_undo(home, name)
+    home.press(partial(work.undo_part, part=part) for part in work.parts)
+    return work.answer()
+
+
+def begin_undo(home: Home, name: str | None = None) -> UndoOfChange:
+    """Read what an undo is about, and write nothing yet."""
+    return home.read(
+        lambda snapshot: UndoOfChange(snapshot, last_change(snapshot) if name is None else name, RULES)
+    )
 
 
 def change(home: Home, use: Callable[[Transaction], Any]) -> str:

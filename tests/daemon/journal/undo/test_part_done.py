@@ -8,7 +8,7 @@ from daemon.journal.preferences import NewPreference
 from daemon.journal.references.change_names import find_changes
 from daemon.journal.references.undo_marks import mark_of
 from daemon.journal.tasks import NewTask, TaskEdit
-from daemon.journal.undo.undo import last_change
+from daemon.journal.undo.changes import last_change
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId, id_from_text, id_to_text
 from tests.daemon.journal.undo.acts import change, undo

@@ -7,7 +7,6 @@ from functools import partial
 import pytest
 
 from daemon.agents.deciding import decisions
-from daemon.agents.person.undo_of_change import undo_any
 from daemon.formats import readers
 from daemon.formats.core.importer import PlanImport
 from daemon.journal import (
@@ -26,14 +25,14 @@ from daemon.journal.references.change_names import commit_name
 from daemon.journal.references.undo_marks import undone_in
 from daemon.journal.tasks import NewTask, TaskEdit
 from daemon.journal.time_records import NewTimer, Stop
-from daemon.journal.undo.undo import last_change, show_change
+from daemon.journal.undo.changes import last_change, show_change
 from daemon.refusal import RefusalCode, Refused
 from daemon.timestamps import iso_utc
 from store.transaction import EntityWrite, Transaction
 from store.upkeep.compaction import Retention, compact_step
 from syncproto.commit import AuthorKind
 from syncproto.ids import EntityId, id_from_text, id_to_text
-from tests.daemon.journal.undo.acts import ACTS, RULES, TYPED, Act, Parts, change, make_parts, undo
+from tests.daemon.journal.undo.acts import ACTS, TYPED, Act, Parts, change, make_parts, undo
 from tests.daemon.journal.undo.whole_journal import last_head, whole_journal
 from tests.support.fleet import DAY_MS, START_MS, Fleet, Home
 
@@ -205,7 +204,7 @@ def test_a_change_of_an_agent_is_refused_with_what_to_do(a: Home, parts: Parts) 
 )
 def test_a_name_of_no_change_is_refused(a: Home, parts: Parts, name: str) -> None:
     with pytest.raises(Refused) as refused:
-        a.write(lambda tx: undo_any(tx, name, RULES))
+        undo(a, name)
     assert refused.value.code in (RefusalCode.USAGE, RefusalCode.NOT_FOUND)
 
 
@@ -285,7 +284,7 @@ def test_a_change_that_was_changed_again_is_not_the_last_one(
 def test_the_last_change_may_be_that_of_one_task(a: Home, parts: Parts) -> None:
     a.write(lambda tx: ACTS["tick"](tx, parts))
     a.write(lambda tx: tasks.edit(tx, parts.other, TaskEdit(title="Take new photos")))
-    a.write(lambda tx: undo_any(tx, last_change(tx, parts.task), RULES))
+    undo(a, a.read(lambda snapshot: last_change(snapshot, parts.task)))
     task = a.read(lambda snapshot: tasks.show(snapshot, parts.task))
     assert not task.checklists[0].items[0].is_checked
     assert a.read(lambda snapshot: tasks.show(snapshot, parts.other)).title == "Take new photos"
@@ -382,7 +381,7 @@ def test_of_an_import_what_somebody_added_to_stays(a: Home) -> None:
     import_lines(a, ["One", "Two", "Three"])
     a.write(lambda tx: entries.add(tx, "Two", NewEntry(text="Soon")))
     name = change(a, lambda tx: tasks.add(tx, NewTask(title="Mine")))
-    a.write(lambda tx: undo_any(tx, name, RULES))
+    undo(a, name)
     noted = undo(a)
     assert [(row.kind, row.field) for row in noted.written] == [("entry", "deleted")]
     assert noted.undo is not None

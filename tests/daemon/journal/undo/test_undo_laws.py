@@ -12,14 +12,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec import convert
 
-from daemon.agents.person.undo_of_change import UndoResult, undo_any
+from daemon.agents.person.undo_of_change import UndoResult
 from daemon.journal import tasks
 from daemon.journal.references.change_names import commit_name
 from daemon.journal.tasks import NewTask, TaskEdit
 from daemon.refusal import Refused
 from syncproto.codec import Value
 from syncproto.ids import EntityId, id_from_text, id_to_text
-from tests.daemon.journal.undo.acts import RULES
+from tests.daemon.journal.undo.acts import undo
 from tests.daemon.journal.undo.whole_journal import last_head, whole_journal
 from tests.support.fleet import Fleet, Home
 
@@ -101,7 +101,7 @@ class _Play:
         change = self.changes[-1 - step.back]
         before = self.seen(home)
         try:
-            undone = home.write(lambda tx: undo_any(tx, change.name, RULES))
+            undone = undo(home, change.name)
         except Refused:
             # The other device has it alone, or it repeated what stood.
             return
@@ -109,7 +109,7 @@ class _Play:
         _require_honest(change, undone, before, after)
         if undone.undo is not None:
             self.changes.append(_Change(undone.undo, before, after))
-            again = home.write(lambda tx: undo_any(tx, change.name, RULES))
+            again = undo(home, change.name)
             assert again.already is (not again.left)
             assert {value.field for value in again.left} <= {value.field for value in undone.left}
             assert (again.undo, self.seen(home)) == (None, after)
@@ -186,13 +186,13 @@ def test_undone_from_the_last_to_the_first_and_redone_all_is_as_it_was(
             play.edit(Edit(0, values))
         count = data.draw(st.integers(0, len(play.changes)))
         for change in play.changes[::-1][:count]:
-            undone = home.write(lambda tx, name=change.name: undo_any(tx, name, RULES))  # type: ignore[misc]
+            undone = undo(home, change.name)
             assert undone.left == []
             assert play.seen(home) == change.before
             assert undone.undo is not None
             undos.append(_Change(undone.undo, change.before, change.after))
-        for undo in undos[::-1]:
-            redone = home.write(lambda tx, name=undo.name: undo_any(tx, name, RULES))  # type: ignore[misc]
+        for done in undos[::-1]:
+            redone = undo(home, done.name)
             assert redone.left == []
-            assert play.seen(home) == undo.after
+            assert play.seen(home) == done.after
         play.fleet.close()
