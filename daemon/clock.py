@@ -63,6 +63,12 @@ class ClockWatch:
         return self._now_ms() - self._began_ms - round((self._elapsed_s() - self._began_s) * 1000)
 
 
+def _zone_name(file: Path) -> str | None:
+    """Return the name of the zone that a file is a link to, None if it is none."""
+    parts = file.resolve().parts
+    return "/".join(parts[parts.index("zoneinfo") + 1 :]) if "zoneinfo" in parts else None
+
+
 def local_zone() -> tzinfo:
     """Return the zone in which this device's days begin: TZ, else the system's, else UTC."""
     name = os.environ.get("TZ", "").removeprefix(":") or "/etc/localtime"
@@ -70,6 +76,6 @@ def local_zone() -> tzinfo:
         if not name.startswith("/"):
             return ZoneInfo(name)
         with Path(name).open("rb") as file:
-            return ZoneInfo.from_file(file)
+            return ZoneInfo.from_file(file, key=_zone_name(Path(name)))
     except (OSError, ValueError, ZoneInfoNotFoundError):
         return UTC

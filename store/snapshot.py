@@ -101,6 +101,10 @@ class Snapshot:
         """
         return hlc.tick(self._last_stamp(), now_ms).ms
 
+    def clock_ms(self) -> int | None:
+        """Return the time by the clock of the device, Unix time in milliseconds; None without a clock."""
+        return None if self._clock is None else self._clock()
+
     def shown_ms(self, stamp_ms: int) -> int:
         """Return when something was stamped as it is shown, Unix time in milliseconds: never later than now.
 
@@ -226,15 +230,32 @@ class Snapshot:
         *,
         removed: bool,
         closed: bool,
-        after: EntityId | None,
+        after: EntityId | tuple[Any, ...] | None,
         limit: int,
         begun_by: str | None = None,
     ) -> list[tuple[EntityId, bytes]]:
-        """Return at most `limit` states of a kind in an order, beginning after `after`.
+        """Return at most `limit` states of a kind in an order; see `places_in_order`."""
+        rows = self.places_in_order(
+            kind, order, removed=removed, closed=closed, after=after, limit=limit, begun_by=begun_by
+        )
+        return [(place[-1], state) for place, state in rows]
 
-        They are of visible entities, or of the others if `removed`; with `closed`, also of closed ones.
-        With `begun_by`, a day, visible open tasks whose start lies behind it are left out. Costs what it
-        returns.
+    def places_in_order(
+        self,
+        kind: str,
+        order: ListOrder,
+        *,
+        removed: bool,
+        closed: bool,
+        after: EntityId | tuple[Any, ...] | None,
+        limit: int,
+        begun_by: str | None = None,
+    ) -> list[tuple[tuple[Any, ...], bytes]]:
+        """Return at most `limit` states of a kind in an order, each with its place, beginning after `after`.
+
+        A place is what is sorted by, and the id at its end. `after` is an entity, or a place. They are of
+        visible entities, or of the others if `removed`; with `closed`, also of closed ones. With `begun_by`,
+        a day, visible open tasks whose start lies behind it are left out. Costs what it returns.
         """
         beyond, place = self._beyond(order, after)
         # One query per value of `closed`: each is a range of the index, and the union stays ordered.
@@ -249,16 +270,18 @@ class Snapshot:
         rows: Any = self.db.execute(
             f"{' UNION ALL '.join(parts)} ORDER BY {sorting} LIMIT ?", (*place * len(parts), limit)
         )
-        return [(row[-2], row[-1]) for row in rows]
+        return [(row[:-1], row[-1]) for row in rows]
 
-    def _beyond(self, order: ListOrder, after: EntityId | None) -> tuple[str, tuple[object, ...]]:
+    def _beyond(
+        self, order: ListOrder, after: EntityId | tuple[Any, ...] | None
+    ) -> tuple[str, tuple[object, ...]]:
         """Return the condition that holds for what comes after an entity in an order, and its values.
 
         The condition is empty without an entity, and for one that is not held.
         """
         columns = ", ".join(order.columns)
-        row: Any = None
-        if after is not None:
+        row: Any = after if isinstance(after, tuple) else None
+        if isinstance(after, bytes):
             row = self.db.execute(f"SELECT {columns}, id FROM entity WHERE id = ?", (after,)).fetchone()
         if row is None:
             return "", ()

@@ -34,6 +34,9 @@ _SECTIONS: Final = {
         "search": CommandEntry("journal.search", "Find tasks by words in them."),
         "done": CommandEntry("journal.task", "Mark a task as done."),
         "set": CommandEntry("journal.set_value", "Set a value of a task: its status."),
+        "series": CommandEntry(
+            "journal.series", "Tasks that come again: list, show, edit, skip, move, end, split."
+        ),
         "note": CommandEntry("journal.note", "Add a note to a task."),
         "check": CommandEntry("journal.check", "Checklists: add, tick, edit, move, remove."),
         "entry": CommandEntry("journal.note", "Notes: add, edit, list, show, remove."),

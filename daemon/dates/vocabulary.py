@@ -78,6 +78,30 @@ class LengthWords(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     typed_amounts: dict[str, int] = {}
 
 
+class RecurrenceWords(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
+    """How people say that something comes again.
+
+    One of `leads` begins it, and `fillers` join its parts and say nothing. `others` are words for every
+    second one. `ordinals` count from the beginning, or from the end if negative. `adverbs` say a unit by
+    themselves, and `workdays` the days from Monday to Friday. `after_done` ends what counts from the day on
+    which the last one was done. `weekday_forms`, from Monday on, and `month_forms` are further words for
+    weekdays, and for a month as a unit. With `month_named_by_ordinal`, "second tuesday" is that of the month,
+    and not every other one.
+    """
+
+    examples: str
+    leads: tuple[str, ...]
+    fillers: tuple[str, ...]
+    others: tuple[str, ...]
+    ordinals: dict[str, int]
+    adverbs: dict[str, str]
+    workdays: tuple[str, ...]
+    after_done: tuple[str, ...]
+    weekday_forms: tuple[tuple[str, ...], ...]
+    month_forms: tuple[str, ...] = ()
+    month_named_by_ordinal: bool = False
+
+
 class DateWords(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     """One language's words, as people spell them.
 
@@ -116,6 +140,7 @@ class DateWords(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     day_sums: tuple[str, ...]
     period_parts: tuple[str, ...]
     range_words: tuple[str, ...]
+    recurrence: RecurrenceWords
     day_moved_if: tuple[str, ...] = ()
     months_alike: tuple[str, ...] = ()
     month_leads: tuple[str, ...] = ()

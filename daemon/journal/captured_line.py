@@ -1,8 +1,9 @@
 """One line with which a person notes a task: its title, and the values that stand behind it.
 
-A value is a day, a length, `#label`, `p1` or `@category`; they may follow each other in any order. Never
-loses a word, and never guesses: what can be read in two ways stays in the title, and so does what the person
-takes back (`keep`). An unknown category stays there too: "@" begins many words that name no category.
+A value is a day, a length, how often it comes, `#label`, `p1` or `@category`; they may follow each other in
+any order. Never loses a word, and never guesses: what can be read in two ways stays in the title, and so does
+what the person takes back (`keep`). An unknown category stays there too: "@" begins many words that name no
+category.
 """
 
 import re
@@ -14,6 +15,7 @@ from typing import Final
 from msgspec import Struct
 
 from daemon.dates.line_ends import DASHES, END_SIGNS, day_at_end, length_at_end
+from daemon.dates.recurrence_words import recurrence_at_end
 from daemon.journal.fields.validation import NAME_CHARS_MAX, PRIORITIES
 from daemon.text_comparison import comparison_key
 
@@ -33,7 +35,7 @@ _PLACES: Final = re.compile(
     rf"{_JOINED.pattern}|page|chapter|see|seite|kapitel|siehe|página|capítulo|chapitre|pagina|capitolul"
 )
 """Words behind which "p1" is no priority, a page perhaps."""
-_SINGLE_FIELDS: Final = ("due", "estimate_minutes", "priority", "category")
+_SINGLE_FIELDS: Final = ("due", "estimate_minutes", "priority", "category", "every")
 
 LineValue = date | int | str
 
@@ -46,7 +48,10 @@ class Reading(Struct, frozen=True):
 
 
 class CapturedLine(Struct, frozen=True, kw_only=True):
-    """What a line says of a new task; null if it does not say it. `readings` are in the order of the line."""
+    """What a line says of a new task; null if it does not say it. `readings` are in the order of the line.
+
+    `every` is the rule of a series: such a line notes what comes again.
+    """
 
     title: str
     due: date | None = None
@@ -54,6 +59,7 @@ class CapturedLine(Struct, frozen=True, kw_only=True):
     labels: tuple[str, ...] = ()
     priority: str | None = None
     category: str | None = None
+    every: str | None = None
     readings: tuple[Reading, ...] = ()
 
 
@@ -120,6 +126,7 @@ def _readers(
         return read
 
     return {
+        "every": lambda words: recurrence_at_end(words, language),
         "estimate_minutes": lambda words: length_at_end(words, today, language),
         "due": lambda words: day_at_end(words, today, language),
         "labels": tag(lambda word: match[1] if (match := _LABEL.fullmatch(word)) else None),
@@ -177,7 +184,7 @@ def _make_line(title: str, values: Mapping[str, list[LineValue]], readings: list
     def single(field: str) -> LineValue | None:
         return next(iter(values.get(field, [])), None)
 
-    due, minutes, priority, category = map(single, _SINGLE_FIELDS)
+    due, minutes, priority, category, every = map(single, _SINGLE_FIELDS)
     return CapturedLine(
         title=title,
         due=due if isinstance(due, date) else None,
@@ -185,5 +192,6 @@ def _make_line(title: str, values: Mapping[str, list[LineValue]], readings: list
         labels=tuple(dict.fromkeys(str(label) for label in values.get("labels", []))),
         priority=None if priority is None else str(priority),
         category=None if category is None else str(category),
+        every=None if every is None else str(every),
         readings=tuple(readings),
     )

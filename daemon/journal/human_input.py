@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime, tzinfo
 from msgspec.structs import replace
 
 from daemon.dates import durations, grammar
+from daemon.dates.recurrence_words import parse_recurrence
 from daemon.journal.captured_line import CapturedLine, read_line
 from daemon.journal.fields.validation import PRIORITY_DEFAULT
 from daemon.journal.references.names import names_by_id
@@ -49,6 +50,14 @@ class HumanInput:
         """Read a day on which something is due; None clears. Raises Refused."""
         day = grammar.parse_due_day(words, self.today(), self._language())
         return None if day is None else day.isoformat()
+
+    def rule(self, words: str) -> str:
+        """Read how often something comes, as the journal keeps it. Raises Refused."""
+        return parse_recurrence(words, self._language())
+
+    def zone_name(self) -> str:
+        """Return the name of the zone that this device is in; UTC if it is not known."""
+        return getattr(self._zone(), "key", None) or "UTC"
 
     def latest_start(self, wanted: bool) -> str | None:
         """Return the day by which tasks have begun that a list shows, if it is asked for those alone."""

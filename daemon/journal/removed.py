@@ -17,6 +17,7 @@ from daemon.journal import (
     labels,
     links,
     preferences,
+    series,
     tasks,
     time_records,
 )
@@ -54,6 +55,7 @@ _WAYS: Final[Mapping[str, _Ways]] = {
     "label": _Ways(labels.remove, labels.restore),
     "category": _Ways(categories.remove, categories.restore),
     "preference": _Ways(preferences.remove, preferences.restore),
+    "series": _Ways(series.remove, series.restore),
 }
 
 
@@ -101,10 +103,11 @@ def bring_back(tx: Transaction, ref: str) -> BroughtBack:
     return BroughtBack(id=id_to_text(entity.id), kind=entity.kind, title=title)
 
 
-def remove_thing(tx: Transaction, ref: str) -> None:
-    """Take anything out of sight, by its id. Raises Refused."""
+def remove_thing(tx: Transaction, ref: str) -> str:
+    """Take anything out of sight, by its id, and return its title. Raises Refused."""
     entity = entities.find_entity(tx, list(_WAYS), ref, removed=True, noun="thing")
     _WAYS[entity.kind].remove(tx, id_to_text(entity.id))
+    return shown_name(entity)
 
 
 def _present(snapshot: Snapshot, entity: Entity) -> RemovedThing:

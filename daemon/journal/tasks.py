@@ -4,6 +4,7 @@ Never writes a value that already stands as the person's own, and never more tha
 """
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Annotated, Any, Final
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -115,8 +116,9 @@ def list_tasks(
     wanted: ResolvedFilter | None = None,
     order: ListOrder = ListOrder.OLDEST,
     begun_by: str | None = None,
+    today: date | None = None,
 ) -> list[Task]:
-    """List a page of open tasks; `closed`, `removed` and `begun_by` as in `task_lines_page`."""
+    """List a page of open tasks; `closed`, `removed`, `begun_by` and `today` as in `task_lines_page`."""
     rows = task_states_page(
         snapshot,
         closed=closed,
@@ -126,6 +128,7 @@ def list_tasks(
         wanted=wanted,
         order=order,
         begun_by=begun_by,
+        today=today,
     )
     presenter = JournalPresenter(snapshot)
     presenter.children.preload([task for task, _ in rows], texts=not brief)

@@ -177,6 +177,7 @@ class TaskJson(TypedDict, total=False):
     created_at: str | None
     updated_at: str | None
     removed: bool
+    series_id: str | None
     provenance: dict[str, OriginJson]
     unknown: dict[str, Any]
     status_history: list[StatusStepJson]

@@ -31,6 +31,7 @@ class CapturedLineJson(TypedDict, total=False):
     labels: list[str]
     priority: str | None
     category: str | None
+    every: str | None
     readings: list[ReadingJson]
 
 
@@ -47,6 +48,7 @@ class TaskLineJson(TypedDict, total=False):
     category: str | None
     checklist_progress: ProgressJson
     removed: bool
+    series_id: str | None
 
 
 class PieceJson(TypedDict, total=False):
@@ -87,6 +89,29 @@ class KeptJson(TypedDict, total=False):
     left_out: int
 
 
+class SeriesJson(TypedDict, total=False):
+    id: str
+    title: str
+    rule: str
+    is_understood: bool
+    first: str
+    until: str | None
+    zone: str
+    priority: str
+    estimate_minutes: int | None
+    language: str | None
+    labels: list[str]
+    category: str | None
+    steps: list[str]
+    skipped: list[str]
+    next: list[str]
+    next_task: str | None
+    follows: str | None
+    created_at: str | None
+    vector_clock: dict[str, int]
+    removed: bool
+
+
 class DayLineJson(TypedDict, total=False):
     id: str
     title: str
@@ -100,6 +125,7 @@ class DayLineJson(TypedDict, total=False):
     category: str | None
     checklist_progress: ProgressJson
     removed: bool
+    series_id: str | None
     waiting: int
 
 

@@ -156,6 +156,11 @@ def _full_day(day: date) -> str:
     return _("{day} {month} {year}").format(day=day.day, month=_(_MONTHS[day.month - 1]), year=day.year)
 
 
+def month_name(month: int) -> str:
+    """Return the name of a month in short, 1 for January."""
+    return _(_MONTHS[month - 1])
+
+
 def local_day(now_s: float) -> str:
     """Return the day of a moment on this machine as YYYY-MM-DD."""
     return _local(now_s).date().isoformat()

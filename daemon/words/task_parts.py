@@ -40,6 +40,8 @@ def tick_words(item: ChecklistItemJson, now_s: float | None) -> str:
     """Say who last set the tick of an item, where and when; nothing if you took it away, or nobody did."""
     checked = bool(item.get("is_checked"))
     by, checked_at = item.get("checked_by"), item.get("checked_at")
+    if by == "system":  # nobody has touched it since it followed from a series
+        return ""
     proposed = item.get("checked_as_proposed")
     if not by or (not checked and by == "user" and proposed is None):
         return ""

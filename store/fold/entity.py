@@ -73,10 +73,10 @@ class Entity:
     def conflicts(self) -> dict[str, list[Version]]:
         """Return the fields whose maximal versions differ, with one version per value, best first."""
         conflicts = {}
-        for name, values in self.state.fields.competing_values():
+        for name, values in self.state.fields.competing_values(self.kind):
             # By their bytes: for Python, 1 equals 1.0 and True (PROTOCOL.md §3).
             distinct: dict[bytes, int] = {}
-            for index, value in enumerate(values):
+            for index, value in values:
                 distinct.setdefault(encode(value), index)
             if len(distinct) > 1:
                 conflicts[name] = [self.state.fields.version(name, index) for index in distinct.values()]

@@ -19,6 +19,8 @@ from syncproto.vector_clock import FEW_HEADS, Chains, Head, Reach, VectorClock, 
 CHAIN_VERSIONS_MAX = 4
 """The versions of one field and one rank that stand of one chain: a chain has seen its own past."""
 
+KINDS_OF_SERIES = frozenset({"task", "checklist", "checklist_item"})  # written, by 0, at the first touch
+
 RANK_USER, RANK_EDITED, RANK_CONFIRMED, RANK_IMMEDIATE = 3, 2, 1, 0
 
 _SCANS_MAX = 2  # for as many questions, versions of a fork are compared faster than they are put in order
@@ -149,11 +151,19 @@ class FieldVersions(Mapping[str, list[Version]]):
         """Return the provenance of all versions, in the order of their heads."""
         return [self._sources[place] for place in self._standing_places()]
 
-    def competing_values(self) -> Iterator[tuple[str, list[Value]]]:
-        """Yield the fields that have several versions, each with their values, best first."""
+    def competing_values(self, kind: str) -> Iterator[tuple[str, list[tuple[int, Value]]]]:
+        """Yield the fields of several versions, each with the places and values of these, best first.
+
+        What followed from a series when its task was touched is nobody's word, and competes with none.
+        """
+
+        def counts(place: int) -> bool:
+            return kind not in KINDS_OF_SERIES or self._sources[place].by is not AuthorKind.SYSTEM
+
         for field, versions in self._flat.items():
             if len(versions) > 2:
-                yield field, versions[1::2]
+                pairs = enumerate(zip(versions[::2], versions[1::2], strict=True))
+                yield field, [(no, value) for no, (place, value) in pairs if not no or counts(place)]
 
     def places(self) -> set[int]:
         """Return the places of the sources of all versions."""

@@ -12,6 +12,7 @@ import apsw
 from store.fold.entity_state import DELETED, EntityState, is_visible, load_state
 from store.fold.lone_creation import LoneCreation
 from syncproto.codec import are_equal
+from syncproto.ids import EntityId
 from syncproto.vector_clock import Chains
 
 CLOSED_STATUSES: Final = frozenset({"DONE", "REJECTED"})
@@ -115,6 +116,14 @@ def _task_columns(
     )
 
 
+def place_in_order(order: ListOrder, entity: EntityId, row: EntityState) -> tuple[Any, ...]:
+    """Return by what a task is sorted in an order: its columns there, then its id."""
+    priority, due, _status, _start = _task_columns(row)
+    made_ms, made_n = (0, 0) if row.born is None else (row.born.ms, row.born.n)
+    columns = {"priority": priority, "due": due, "made_ms": made_ms, "made_n": made_n}
+    return *(columns[column] for column in order.columns), entity
+
+
 def day_text(value: object) -> str:
     """Return a value if it is a day, YYYY-MM-DD; "" for anything else."""
     if not isinstance(value, str) or len(value) != _DAY_CHARS or value[4] != "-" or value[7] != "-":
@@ -146,8 +155,8 @@ def needs_settling(row: EntityState) -> bool:
     tombs = row.fields.get(DELETED)
     if tombs is not None and any(version.value is True for version in tombs):
         return True
-    for _, values in row.fields.competing_values():
-        best = values[0]
-        if not all(are_equal(value, best) for value in values):
+    for _, values in row.fields.competing_values(row.kind):
+        best = values[0][1]
+        if not all(are_equal(value, best) for _, value in values):
             return True
     return False

@@ -9,6 +9,7 @@ from typing import Any
 import apsw
 import msgspec
 
+from store.fold.entity_state import load_state
 from store.snapshot import Snapshot
 from syncproto import codec
 from syncproto.ids import EntityId
@@ -30,6 +31,17 @@ def states_of(snapshot: Snapshot, entities: Sequence[EntityId]) -> dict[EntityId
         "SELECT id, state FROM entity WHERE id IN carray(?)", (apsw.carray(tuple(entities)),)
     )
     return dict(rows)
+
+
+def existing_entities(snapshot: Snapshot, entities: Sequence[EntityId], kind: str) -> set[EntityId]:
+    """Return those of these entities that somebody made as this kind, in sight or removed since."""
+    if not entities:
+        return set()
+    rows: Any = snapshot.db.execute(
+        "SELECT id, visible, state FROM entity WHERE id IN carray(?) AND kind = ?",
+        (apsw.carray(tuple(entities)), kind),
+    )
+    return {name for name, visible, state in rows if visible or load_state(state).exists}
 
 
 def checklist_items_of(

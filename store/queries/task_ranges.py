@@ -6,7 +6,7 @@ Never reads a task to count it, and never one that it does not return.
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from store.fold.list_columns import WITHOUT_DAY
+from store.fold.list_columns import STATUS_DEFAULT, WITHOUT_DAY
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId
 
@@ -32,6 +32,10 @@ class TaskRange(NamedTuple):
     def without_day(self) -> "TaskRange":
         """Return those of the range that are due on no day."""
         return self._replace(due_from=WITHOUT_DAY, due_before=_BEHIND_ALL)
+
+    def has_plain(self) -> bool:
+        """Report whether a task without a status and a start is in the range, if its day is."""
+        return self.status in (None, STATUS_DEFAULT)
 
 
 def count_tasks(snapshot: Snapshot, wanted: TaskRange) -> int:

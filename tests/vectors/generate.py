@@ -16,6 +16,7 @@ from tests.vectors import (
     cases_proposals,
     cases_receipts,
     cases_semantics,
+    cases_series,
     cases_states,
     cases_wire,
     known_folds,
@@ -44,6 +45,7 @@ FILES: dict[str, Callable[[], Any]] = {
     "args_hashes": cases_proposals.args_hashes,
     "proposals": cases_proposals.proposals,
     "receipts": cases_receipts.receipts,
+    "occurrences": cases_series.occurrences,
 }
 
 

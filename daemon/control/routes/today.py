@@ -36,6 +36,7 @@ def routes(human_input: HumanInput) -> list[Route]:
             human_input.day(query.day),
             limit=query.limit,
             later=query.later,
+            today=human_input.today(),
             waiting=waiting_by_task(list_waiting_items(snapshot, human_input.now_ms())),
         )
 

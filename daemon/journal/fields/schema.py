@@ -10,7 +10,7 @@ from daemon.task_fields import TASK_FIELDS
 from store.fold.entity_state import DELETED
 
 FIELDS_BY_KIND: Final[dict[str, frozenset[str]]] = {
-    "task": frozenset(field.kept_as or field.name for field in TASK_FIELDS),
+    "task": frozenset({*(field.kept_as or field.name for field in TASK_FIELDS), "series_id", "occurrence"}),
     "checklist": frozenset({"task_id", "title", "position"}),
     "checklist_item": frozenset({"checklist_id", "title", "is_checked", "is_archived", "position"}),
     "entry": frozenset({"task_id", "text", "source", "happened_at", "position"}),
@@ -19,6 +19,12 @@ FIELDS_BY_KIND: Final[dict[str, frozenset[str]]] = {
     "label": frozenset({"name", "color", "description", "category_ids"}),
     "category": frozenset({"name", "color", "default_language", "correction_examples"}),
     "preference": frozenset({"text", "category_id"}),
+    "series": frozenset(
+        {
+            *("rule", "first", "until", "zone", "root_id", "follows_id", "skipped", "steps"),
+            *("title", "priority", "estimate_minutes", "language", "category_id", "label_ids"),
+        }
+    ),
 }
 """The fields of what people write; a set by the name before its slash."""
 

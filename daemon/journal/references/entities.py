@@ -10,6 +10,12 @@ from typing import Annotated
 from msgspec import Meta
 
 from daemon.journal.fields.validation import CLOSED, as_line
+from daemon.journal.references.series_tasks import (
+    earliest_of_series,
+    is_of_series,
+    occurrences_named,
+    touched_task,
+)
 from daemon.refusal import Candidate, RefusalCode, Refused, not_found_refusal, usage_error
 from daemon.text_comparison import comparison_key
 from store.fold.entity import Entity
@@ -39,14 +45,17 @@ def find_task(snapshot: Snapshot, ref: str, *, removed: bool = False) -> Entity:
     by_id = _by_id(snapshot, ("task",), ref)
     if by_id is not None and by_id.id == _full(ref):
         return _in_sight(by_id, "task", removed)
+    named = occurrences_named(snapshot, ref)
     entities = _by_title(snapshot, ref, removed)
     prefixed = _with_id_prefix(snapshot, ("task",), ref)
-    together = _visible_or_removed([*prefixed, *entities], removed) or _visible_or_removed(
+    untouched = [occurrence.entity() for occurrence in named]
+    together = _visible_or_removed([*prefixed, *entities, *untouched], removed) or _visible_or_removed(
         _by_letters(snapshot, ref, removed), removed
     )
     if not together and prefixed:
         return _in_sight(prefixed[0], "task", removed)
-    return _only(list(together.values()), "task", ref)
+    task = only_of(earliest_of_series(snapshot, list(together.values())), "task", ref)
+    return touched_task(snapshot, task, named)
 
 
 def find_entity(
@@ -59,7 +68,7 @@ def find_entity(
     entity = _by_id(snapshot, kinds, ref)
     if entity is None:
         prefixed = _with_id_prefix(snapshot, kinds, ref)
-        entity = _only([match for match in prefixed if match.visible or removed] or prefixed, noun, ref)
+        entity = only_of([match for match in prefixed if match.visible or removed] or prefixed, noun, ref)
     return _in_sight(entity, noun, removed)
 
 
@@ -75,6 +84,9 @@ def find_by_full_id(
     One that is not meant is refused as if it were not there.
     """
     entity = _by_id(snapshot, (kind,), ref)
+    if entity is None and kind == "task" and _full(ref) is not None:
+        named = occurrences_named(snapshot, ref)
+        entity = touched_task(snapshot, named[0].entity(), named) if named else None
     if entity is None or not is_meant(entity):
         raise not_found_refusal(kind.replace("_", " "), ref, hint)
     return entity
@@ -109,7 +121,8 @@ def resolve_base_clock(
 
     Raises Refused: usage for what is no clock, stale for one of commits that are not held.
     """
-    if shown_counters is None:
+    # Whoever saw a task of a series that nobody had touched saw no clock.
+    if shown_counters is None or (not shown_counters and is_of_series(entity)):
         return None
     try:
         counters = {ReplicaId(id_from_text(replica)): counter for replica, counter in shown_counters.items()}
@@ -226,7 +239,8 @@ def _visible_or_removed(entities: Iterable[Entity], removed: bool) -> dict[Entit
     } or (stored_entities if removed else {})
 
 
-def _only(entities: list[Entity], noun: str, ref: str) -> Entity:
+def only_of(entities: list[Entity], noun: str, ref: str) -> Entity:
+    """Return the one entity that a reference means. Raises Refused (not_found, ambiguous)."""
     if len(entities) == 1:
         return entities[0]
     if not entities:

@@ -3,17 +3,21 @@
 Never reads a task that it does not show: what it only counts, an index counts.
 """
 
+from collections.abc import Sequence
+from datetime import date
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from daemon.journal.fields.validation import CLOSED, STATUSES
+from daemon.journal.recurring.occurrences import Occurrence, due_within, first_states, shown_occurrences
 from daemon.journal.views.lookup import clock_json
 from daemon.journal.views.structures import ClockJson
-from daemon.journal.views.task_lines import TaskLine, task_lines_of
+from daemon.journal.views.task_lines import TaskLine, first_in_order, task_lines_of
 from store.fold.entity_state import load_state
 from store.queries.task_ranges import TaskRange, count_beginning_after, count_tasks, first_task_states
 from store.snapshot import Snapshot
+from syncproto.ids import EntityId
 
 
 class BoardTask(Struct, frozen=True):
@@ -38,13 +42,22 @@ class Board(NamedTuple):
     begin_later: int = 0
 
 
-def read_board(snapshot: Snapshot, *, closed: bool, shown_max: int, begun_by: str | None = None) -> Board:
+def read_board(
+    snapshot: Snapshot,
+    *,
+    closed: bool,
+    shown_max: int,
+    begun_by: str | None = None,
+    today: date | None = None,
+) -> Board:
     """Return a column per status; `closed` adds the statuses of finished tasks.
 
-    With `begun_by`, a day, open tasks whose start lies behind it are left out.
+    With `begun_by`, a day, open tasks whose start lies behind it are left out. With `today`, the tasks
+    of series that nobody has touched are shown too.
     """
+    untouched = [] if today is None else shown_occurrences(snapshot, today)
     columns = [
-        (status, count_tasks(snapshot, wanted), first_task_states(snapshot, wanted, shown_max))
+        (status, *_column(snapshot, wanted, untouched, shown_max))
         for status in STATUSES
         if closed or status not in CLOSED
         for wanted in (TaskRange(status=status, begun_by=None if status in CLOSED else begun_by),)
@@ -58,6 +71,17 @@ def read_board(snapshot: Snapshot, *, closed: bool, shown_max: int, begun_by: st
         for status, count, of_status in columns
     ]
     return Board(shown_columns, later_count)
+
+
+def _column(
+    snapshot: Snapshot, wanted: TaskRange, untouched: Sequence[Occurrence], shown_max: int
+) -> tuple[int, list[tuple[EntityId, bytes]]]:
+    """Return how many tasks a column has, and the states of the first ones."""
+    states = first_task_states(snapshot, wanted, shown_max)
+    own = due_within(untouched, wanted.due_from, wanted.due_before) if wanted.has_plain() else ()
+    if own:
+        states = first_in_order([*states, *first_states(own, shown_max)], shown_max)
+    return count_tasks(snapshot, wanted) + len(own), states
 
 
 def _board_task(line: TaskLine, state: bytes) -> BoardTask:

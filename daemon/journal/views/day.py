@@ -9,9 +9,10 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct, structs
 
+from daemon.journal.recurring.occurrences import due_within, first_states, shown_occurrences
 from daemon.journal.references.names import short_text
 from daemon.journal.views.part_bounds import PartBounds
-from daemon.journal.views.task_lines import TaskLine, task_lines_of
+from daemon.journal.views.task_lines import TaskLine, first_in_order, task_lines_of
 from store.queries.task_ranges import TaskRange, count_beginning_after, count_tasks, first_task_states
 from store.snapshot import Snapshot
 
@@ -56,18 +57,29 @@ class Day(Struct, frozen=True):
 
 
 def read_day(
-    snapshot: Snapshot, day: date, *, limit: int, waiting: Mapping[str, int], later: bool = False
+    snapshot: Snapshot,
+    day: date,
+    *,
+    limit: int,
+    waiting: Mapping[str, int],
+    later: bool = False,
+    today: date | None = None,
 ) -> Day:
     """Return what a day shows, `limit` tasks of each group at most; `later` adds those that begin later.
 
     `waiting` counts the waiting proposals by the ids of their tasks. Of lines that are too long for one
-    answer it shows the first.
+    answer it shows the first. With `today`, the tasks of series that nobody has touched are shown too.
     """
     shown_day = day.isoformat()
     groups = []
+    untouched = [] if today is None else shown_occurrences(snapshot, today)
     for name, group_day, wanted in _ranges(day, None if later else shown_day):
         count = count_tasks(snapshot, wanted)
         states = first_task_states(snapshot, wanted, limit) if count else []
+        own = due_within(untouched, wanted.due_from, wanted.due_before) if wanted.has_plain() else ()
+        if own:
+            count += len(own)
+            states = first_in_order([*states, *first_states(own, limit)], limit)
         groups.append((DayGroup(name, group_day, count, []), states))
     # What belongs to the lines is read at once.
     lines = iter(

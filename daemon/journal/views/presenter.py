@@ -16,6 +16,7 @@ from daemon.journal.fields.placement import sorted_by_position
 from daemon.journal.fields.plain_values import plain_values
 from daemon.journal.fields.provenance import as_proposed, author_name, written_at_iso, written_ms
 from daemon.journal.fields.time_spans import MINUTE_MS, covered_ms, kept_moment_ms, span_ms
+from daemon.journal.recurring.series_record import TASK_SERIES, series_id_text
 from daemon.journal.references import names
 from daemon.journal.views import value_origins
 from daemon.journal.views.conflict_versions import ConflictPresenter
@@ -93,6 +94,7 @@ class JournalPresenter:
             created_at=written_at_iso(self._snapshot, task.created),
             updated_at=_updated_at(self._snapshot, task),
             removed=not task.visible,
+            series_id=series_id_text(task.value(TASK_SERIES)),
             unknown=parts.pairs("unknown", value_origins.unknown_field_values(self.names, task)) or UNSET,
             left_out=parts.left_out or UNSET,
         )

@@ -4,10 +4,12 @@ Never reads more of a task than its order needs. Only an order by titles looks a
 """
 
 from collections.abc import Iterable, Mapping
+from datetime import date
 from enum import StrEnum
 from typing import Any, Final
 
 from daemon.journal.fields.validation import PRIORITY_DEFAULT
+from daemon.journal.recurring.occurrences import shown_occurrences
 from daemon.journal.references.task_filters import ResolvedFilter
 from daemon.journal.views.task_lines import page_start, task_states, task_states_page
 from daemon.text_comparison import comparison_key
@@ -50,6 +52,7 @@ def sorted_states(
     limit: int,
     wanted: ResolvedFilter | None,
     begun_by: str | None = None,
+    today: date | None = None,
 ) -> list[TaskState]:
     """Return the states of a page of tasks in an order; see `task_states_page`."""
     if stored := _STORED.get(order):
@@ -62,12 +65,19 @@ def sorted_states(
             wanted=wanted,
             order=stored,
             begun_by=begun_by,
+            today=today,
         )
     begin = page_start(snapshot, after)
     includes_closed = closed or (wanted is not None and wanted.includes_closed)
     places: dict[EntityId, _Place] = {}
     kept: list[TaskState] = []
-    for number, (task, state) in enumerate(task_states(snapshot, closed=includes_closed, begun_by=begun_by)):
+    states = task_states(
+        snapshot,
+        closed=includes_closed,
+        begun_by=begun_by,
+        untouched=() if today is None else shown_occurrences(snapshot, today),
+    )
+    for number, (task, state) in enumerate(states):
         values = projections.winning_values(state)
         places[task] = _place(order, values, number)
         if wanted is None or wanted.matches(values):

@@ -245,6 +245,8 @@ class Task(Struct, frozen=True, kw_only=True):
     created_at: str | None
     updated_at: str | None
     removed: bool = False
+    series_id: str | None = None
+    """The series that the task is one of, if it comes again."""
     provenance: Origins | UnsetType = UNSET
     unknown: dict[str, Any] | UnsetType = UNSET
     """Fields of a newer version, if there are any."""

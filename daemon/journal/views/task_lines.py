@@ -3,18 +3,25 @@
 Never reads more of a task than its line shows.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from functools import partial
+from heapq import merge
 from itertools import islice
+from operator import itemgetter
 from typing import Any
 
 from daemon.journal.fields.colors import stored_color
 from daemon.journal.fields.plain_values import PLAIN_FIELDS, plain_values
+from daemon.journal.recurring.occurrences import Occurrence, shown_occurrences
+from daemon.journal.recurring.series_record import TASK_SERIES, series_id_text
 from daemon.journal.references import entities
 from daemon.journal.references.names import is_id_text, shown_name
 from daemon.journal.references.task_filters import ResolvedFilter
 from daemon.journal.views.structures import BriefTask, Progress
 from store.fold.entity import Entity
-from store.fold.list_columns import ListOrder
+from store.fold.entity_state import load_state
+from store.fold.list_columns import ListOrder, place_in_order
 from store.fold.word_index import CATEGORY_FIELD, LABEL_FIELD_PREFIX
 from store.queries import projections
 from store.snapshot import Snapshot
@@ -23,6 +30,8 @@ from syncproto.ids import EntityId, id_from_text, id_to_text
 PAGE_MAX = 500
 LINES_MAX = 2000
 """The lines that one answer has at most: a request costs as much as a hundred of them."""
+_Place = tuple[Any, ...]
+_ReadState = Callable[[], bytes]
 
 
 class TaskLine(BriefTask, frozen=True, kw_only=True):
@@ -33,6 +42,7 @@ class TaskLine(BriefTask, frozen=True, kw_only=True):
     category: str | None
     checklist_progress: Progress
     removed: bool = False
+    series_id: str | None = None
 
 
 _LINE_FIELDS = tuple(field for field in PLAIN_FIELDS if field.name in TaskLine.__struct_fields__)
@@ -48,8 +58,11 @@ def task_lines_page(
     wanted: ResolvedFilter | None = None,
     order: ListOrder = ListOrder.OLDEST,
     begun_by: str | None = None,
+    today: date | None = None,
 ) -> list[TaskLine]:
     """List open tasks; `closed` adds the others; `removed` lists those instead.
+
+    With `today`, the tasks of series that nobody has touched are among them.
 
     `after` is the id of the last one of the page before. With `begun_by`, a day, open tasks whose start lies
     behind it are left out.
@@ -63,6 +76,7 @@ def task_lines_page(
         wanted=wanted,
         order=order,
         begun_by=begun_by,
+        today=today,
     )
     return task_lines_of(snapshot, rows, removed=removed)
 
@@ -88,6 +102,7 @@ def task_states_page(
     wanted: ResolvedFilter | None,
     order: ListOrder = ListOrder.OLDEST,
     begun_by: str | None = None,
+    today: date | None = None,
 ) -> list[tuple[EntityId, bytes]]:
     """Return the states of a page of tasks. With a filter it looks at as many as it takes to fill one.
 
@@ -95,7 +110,8 @@ def task_states_page(
     """
     begin = page_start(snapshot, after)
     includes_closed = closed or removed or (wanted is not None and wanted.includes_closed)
-    if wanted is None:
+    untouched = [] if removed or today is None else shown_occurrences(snapshot, today)
+    if wanted is None and not untouched:
         return snapshot.states_in_order(
             "task",
             order,
@@ -106,8 +122,16 @@ def task_states_page(
             begun_by=begun_by,
         )
     rows = task_states(
-        snapshot, closed=includes_closed, removed=removed, after=begin, order=order, begun_by=begun_by
+        snapshot,
+        closed=includes_closed,
+        removed=removed,
+        after=begin,
+        order=order,
+        begun_by=begun_by,
+        untouched=untouched,
     )
+    if wanted is None:
+        return list(islice(rows, limit))
     return list(islice((row for row in rows if wanted.matches(projections.winning_values(row[1]))), limit))
 
 
@@ -119,10 +143,48 @@ def task_states(
     after: EntityId | None = None,
     order: ListOrder = ListOrder.OLDEST,
     begun_by: str | None = None,
+    untouched: Sequence[Occurrence] = (),
 ) -> Iterator[tuple[EntityId, bytes]]:
-    """Yield the states of tasks in an order, some hundred at a time; see `task_lines_page`."""
+    """Yield the states of tasks in an order, some hundred at a time; see `task_lines_page`.
+
+    Those of series that nobody has touched stand among them at their own places.
+    """
+    if not untouched:
+        stored = _stored_places(
+            snapshot, closed=closed, removed=removed, after=after, order=order, begun_by=begun_by
+        )
+        yield from ((place[-1], state) for place, state in stored)
+        return
+    is_down = order is ListOrder.NEWEST
+    computed: list[tuple[_Place, _ReadState]]
+    computed = [(occurrence.place(order), occurrence.state) for occurrence in untouched]
+    placed = sorted(computed, key=itemgetter(0), reverse=is_down)
+    begin: EntityId | _Place | None = after
+    if after is not None:
+        begin = next((place for place, _task in placed if place[-1] == after), None) or _place_of(
+            snapshot, order, after
+        )
+        if begin is not None:
+            placed = [pair for pair in placed if (pair[0] < begin if is_down else pair[0] > begin)]
+    rows = _stored_places(
+        snapshot, closed=closed, removed=removed, after=begin, order=order, begun_by=begun_by
+    )
+    kept: Iterator[tuple[_Place, _ReadState]] = ((place, partial(bytes, state)) for place, state in rows)
+    for place, read_state in merge(kept, placed, reverse=is_down, key=itemgetter(0)):
+        yield place[-1], read_state()
+
+
+def _stored_places(
+    snapshot: Snapshot,
+    *,
+    closed: bool,
+    removed: bool,
+    after: EntityId | _Place | None,
+    order: ListOrder,
+    begun_by: str | None,
+) -> Iterator[tuple[_Place, bytes]]:
     while True:
-        rows = snapshot.states_in_order(
+        rows = snapshot.places_in_order(
             "task",
             order,
             removed=removed,
@@ -134,7 +196,17 @@ def task_states(
         yield from rows
         if len(rows) < PAGE_MAX:
             return
-        after = rows[-1][0]
+        after = rows[-1][0][-1]
+
+
+def first_in_order(rows: list[tuple[EntityId, bytes]], limit: int) -> list[tuple[EntityId, bytes]]:
+    """Return the first of some tasks: what is due first, then by priority, then by age."""
+    return sorted(rows, key=lambda row: place_in_order(ListOrder.DUE, row[0], load_state(row[1])))[:limit]
+
+
+def _place_of(snapshot: Snapshot, order: ListOrder, task: EntityId) -> _Place | None:
+    entity = snapshot.entity(task)
+    return None if entity is None else place_in_order(order, task, entity.state)
 
 
 def page_start(snapshot: Snapshot, after: str | None) -> EntityId | None:
@@ -179,6 +251,7 @@ def _line(
         category=None if category_entity is None else shown_name(category_entity),
         checklist_progress=progress,
         removed=removed,
+        series_id=series_id_text(values.get(TASK_SERIES)),
     )
 
 

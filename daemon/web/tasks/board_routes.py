@@ -4,6 +4,7 @@ Never changes anything on a GET. A move counts against what the board showed.
 """
 
 from dataclasses import dataclass
+from datetime import date
 from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlencode
@@ -97,8 +98,11 @@ class _Board:
     async def _page(self, *, closed: bool, later: bool, fault: str = "") -> web.Response:
         after, now_s = self._services.store.feed_end, self._services.now_ms() / 1000
         begun_by = None if later else local_day(now_s)
+        today = date.fromisoformat(local_day(now_s))
         board = await self._services.store.read(
-            lambda snapshot: read_board(snapshot, closed=closed, shown_max=SHOWN_MAX, begun_by=begun_by)
+            lambda snapshot: read_board(
+                snapshot, closed=closed, shown_max=SHOWN_MAX, begun_by=begun_by, today=today
+            )
         )
         return await page_answer(
             self._services,

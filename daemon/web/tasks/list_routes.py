@@ -3,6 +3,7 @@
 Never changes anything on a GET; a form is sent to the address of the list that shows it.
 """
 
+from datetime import date
 from http import HTTPStatus
 from typing import Final, NamedTuple
 from urllib.parse import urlencode
@@ -140,8 +141,10 @@ def _read(snapshot: Snapshot, query: _ListQuery, now_ms: int, typed: HumanInput)
         typed.due_day,
     )
     begun_by = typed.latest_start(query.start != WITH_LATER)
-    page = _page_found if query.q else _page_of_all
-    states, more = page(snapshot, query, wanted, begun_by)
+    if query.q:
+        states, more = _page_found(snapshot, query, wanted, begun_by)
+    else:
+        states, more = _page_of_all(snapshot, query, wanted, begun_by, typed.today())
     waiting = list_waiting_items(snapshot, now_ms)
     by_task, agents = waiting_by_task(waiting), agents_of_tasks(snapshot, [task for task, _state in states])
     return _Listed(
@@ -168,7 +171,11 @@ def _later_count(
 
 
 def _page_of_all(
-    snapshot: Snapshot, query: _ListQuery, wanted: ResolvedFilter | None, begun_by: str | None
+    snapshot: Snapshot,
+    query: _ListQuery,
+    wanted: ResolvedFilter | None,
+    begun_by: str | None,
+    today: date,
 ) -> tuple[list[TaskState], str]:
     """Return a page of all tasks; the next goes on behind its last task."""
     states = sorted_states(
@@ -179,6 +186,7 @@ def _page_of_all(
         limit=SHOWN_MAX + 1,
         wanted=wanted,
         begun_by=begun_by,
+        today=today,
     )
     return states[:SHOWN_MAX], id_to_text(states[SHOWN_MAX - 1][0]) if len(states) > SHOWN_MAX else ""
 

@@ -6,18 +6,21 @@ Never changes anything on a GET. A form that is refused is shown again with what
 from collections.abc import Callable
 from dataclasses import replace
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from aiohttp import web
 from multidict import MultiDictProxy
 
-from daemon.journal import entries, tasks
+from daemon.journal import entries, series, tasks
 from daemon.journal.captured_line import LINE_CHARS_MAX
 from daemon.journal.entries import NewEntry
 from daemon.journal.fields import validation
 from daemon.journal.fields.validation import PRIORITY_DEFAULT
 from daemon.journal.human_input import HumanInput
+from daemon.journal.removed import remove_thing
 from daemon.journal.tasks import NewTask
+from daemon.journal.typed_series import series_of_line
+from daemon.journal.views.series_view import Series
 from daemon.journal.views.structures import Task
 from daemon.refusal import Refused
 from daemon.task_fields import form_fields
@@ -26,7 +29,8 @@ from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, shortfall_words
 from daemon.web.services import PageServices
 from daemon.web.tasks.sent_forms import FormFields, checks_of, faults_of, typed_fields
-from daemon.words.dates import due_words, duration_words
+from daemon.words.dates import due_words, duration_words, full_day_words
+from daemon.words.recurrence import rule_words
 from daemon.words.translation import _
 from store.transaction import Transaction
 from syncproto.ids import EntityId, id_from_text
@@ -45,6 +49,14 @@ def routes(
     """Return the routes of a new task. `human_input` reads the days and lengths that people type."""
     room = _NewTask(services, human_input, on_new_task)
     return [web.get(PATH, room.show_form), web.get(READ_PATH, room.read), web.post(PATH, room.make)]
+
+
+class _Made(NamedTuple):
+    """What a form made, or took back: its id, the task to show, "" for none, and what is said of it."""
+
+    id: str
+    task: str
+    words: str
 
 
 class _NewTask:
@@ -66,7 +78,11 @@ class _NewTask:
             lambda snapshot: self._typed.captured_line(snapshot, typed, keep=keep)
         )
         due = due_words(line.due, self._services.now_ms() / 1000)[0] if line.due else ""
-        shown = {"due": due, "estimate_minutes": duration_words(line.estimate_minutes or 0)}
+        shown = {
+            "due": due,
+            "estimate_minutes": duration_words(line.estimate_minutes or 0),
+            "every": rule_words(line.every or ""),
+        }
         chips = [(reading.words, shown.get(reading.field, reading.words)) for reading in line.readings]
         text = self._services.renderer.render("tasks/read.html", chips=chips)
         return web.Response(text=text, content_type="text/html", charset="utf-8")
@@ -78,36 +94,42 @@ class _NewTask:
         fault = "" if faults else shortfall_words(self._services)
         if not faults and not fault:
             try:
-                task = await self._services.store.write(lambda tx: self._change(tx, form))
+                made = await self._services.store.write(lambda tx: self._change(tx, form))
             except Refused as refused:
                 fault = refusal_words(refused)
             else:
-                return await self._answer_made(task, form)
+                return await self._answer_made(made, form)
         return await self._form(typed_fields(form, faults), fault)
 
-    async def _answer_made(self, task: Task, form: MultiDictProxy[str]) -> web.Response:
+    async def _answer_made(self, made: _Made, form: MultiDictProxy[str]) -> web.Response:
         if form.keys().isdisjoint(("line", "undo")):
-            return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": f"/tasks/{task.id}"})
+            return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": f"/tasks/{made.id}"})
         return await page_answer(
             self._services,
             "tasks/added.html",
             room="tasks",
             after=self._services.store.feed_end,
-            task=task.id,
-            words=_("Taken back: {task}").format(task=task.title) if "undo" in form else _added_words(task),
+            made=made.id,
+            task=made.task,
+            words=made.words,
             is_undone="undo" in form,
         )
 
-    def _change(self, tx: Transaction, form: MultiDictProxy[str]) -> Task:
+    def _change(self, tx: Transaction, form: MultiDictProxy[str]) -> _Made:
         if "undo" in form:
-            return tasks.remove(tx, form["undo"])
+            title = remove_thing(tx, form["undo"])
+            return _Made(form["undo"], "", _("Taken back: {task}").format(task=title))
+        if "line" in form:
+            captured = self._typed.captured_line(tx, form["line"], keep=form.getall("keep", []))
+            if (new := series_of_line(captured)) is not None:
+                return _made_series(series.add(tx, new, self._typed.today(), self._typed.zone_name()))
         task = tasks.add(tx, self._new_task(tx, form))
         note = form.get("note", "")
         if note.strip():
             entries.add(tx, task.id, NewEntry(note))
         if self._on_new_task is not None:
             self._on_new_task(tx, id_from_text(task.id))
-        return task
+        return _Made(task.id, task.id, _added_words(task))
 
     def _new_task(self, tx: Transaction, form: MultiDictProxy[str]) -> NewTask:
         if "line" in form:
@@ -141,6 +163,13 @@ class _NewTask:
             ],
             fault=fault,
         )
+
+
+def _made_series(made: Series) -> _Made:
+    """Say how often it comes, and the next days: nothing that was read may come as a surprise."""
+    days = ", ".join(full_day_words(day, None).words for day in made.next)
+    facts = filter(None, [made.title, rule_words(made.rule), days])
+    return _Made(made.id, made.next_task or "", _("Added: {task}").format(task=", ".join(facts)))
 
 
 def _added_words(task: Task) -> str:

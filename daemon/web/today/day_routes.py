@@ -117,7 +117,8 @@ class _Today:
             now_ms,
         )
         by_task = waiting_by_task(list_waiting_items(snapshot, now_ms))
-        day = read_day(snapshot, self._typed.today(), limit=ROWS_MAX, waiting=by_task)
+        today = self._typed.today()
+        day = read_day(snapshot, today, limit=ROWS_MAX, waiting=by_task, today=today)
         return _Shown(
             day,
             [

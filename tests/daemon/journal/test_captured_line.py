@@ -103,7 +103,7 @@ def test_a_day_and_a_length_are_split_off(
                 "Buy 2 m cable",
                 "Learn March",
                 "Meet Sam friday at 15:00",
-                "Water plants every friday",
+                "Water plants each friday morning",
                 "Plan for 2027-03-15",
                 "#home",
                 "p1",
@@ -312,3 +312,13 @@ def test_each_word_is_in_the_title_or_in_a_reading(parts: list[str], keep: set[s
 def _bare(word: str) -> str:
     """Return a word without the signs that join a title to what follows."""
     return word.rstrip(",;:\u2013\u2014-")
+
+
+def test_how_often_it_comes_is_read_and_can_be_kept() -> None:
+    line = "Water the plants every friday 30 min #home"
+    read = read_line(line, TODAY, "en")
+    assert (read.title, read.every, read.estimate_minutes) == ("Water the plants", "FREQ=WEEKLY;BYDAY=FR", 30)
+    assert [reading.field for reading in read.readings] == ["every", "estimate_minutes", "labels"]
+    kept = read_line(line, TODAY, "en", keep=["every friday"])
+    assert (kept.title, kept.every) == ("Water the plants every friday", None)
+    assert read_line(line, TODAY, "en", given=["every"]).every is None

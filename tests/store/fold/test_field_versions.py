@@ -142,5 +142,5 @@ def test_a_row_gives_each_of_its_versions_to_who_asks() -> None:
         row.fields["title"][0].source.head,
         drawn_head(9, 1),
     }
-    assert list(row.fields.competing_values()) == [("title", titles)]
+    assert list(row.fields.competing_values("task")) == [("title", list(enumerate(titles)))]
     assert [version.value for version in Entity(TASK, row, True).conflicts()["title"]] == titles

@@ -5,6 +5,7 @@ Never checks a value that the daemon checks.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from daemon.cli.framework.batch import run_for_each
 from daemon.cli.framework.declaration import command, group, has_literal_words, joined_words, pass_output
 from daemon.cli.terminal.output import HUMAN, PLAIN
 from daemon.cli.views.journal.origins import origin_lines, origin_rows
+from daemon.cli.views.journal.series import series_line, series_rows
 from daemon.cli.views.journal.tasks import task_line, task_list, task_page, task_row, task_rows
 from daemon.task_fields import DAY_FIELDS, TASK_FIELDS
 from daemon.words.dates import full_day_words
@@ -86,28 +88,41 @@ def _day_sentence(field: TaskField, day: str) -> str:
 @command("add")
 @click.argument("title", nargs=-1, required=True)
 @_value_options
+@click.option(
+    "--every", metavar="RULE", help="It comes again: friday, 2 weeks, second tuesday, 3 days after done."
+)
+@click.option(
+    "--step", "steps", multiple=True, metavar="TEXT", help="With --every: a step of each checklist; again."
+)
 @pass_output
-def add_command(output: Output, title: tuple[str, ...], **fields: Any) -> None:
-    """Add a task.
+def add_command(
+    output: Output, title: tuple[str, ...], every: str | None, steps: tuple[str, ...], **fields: Any
+) -> None:
+    """Add a task, or with --every one that comes again; its due is then its first day.
 
-    A day, a length, #label, p1 and @category at the end of the line are read; an option goes before them.
-    Behind -- all words are the title: placet add -- Buy milk tomorrow
+    A day, a length, "every friday", #label, p1 and @category at the end of the line are read; an option goes
+    before them. Behind -- all words are the title: placet add -- Buy milk tomorrow
     """
     line, values = joined_words(title, "a title"), _values(fields)
     readings: list[ReadingJson] = []
     new: dict[str, Any] = {"title": line}
     # A line that is too long for an address is too long for a title: the refusal of that says so.
     if not has_literal_words() and len(percent_encode(line)) <= _LINE_BYTES_MAX:
-        given = ",".join(values.keys() - {"labels"})
+        given = ",".join((values.keys() | ({"every"} if every else set())) - {"labels"})
         captured: CapturedLineJson = client.get("/v1/captured-line", {"line": line, "given": given}).json
         readings = captured.get("readings", [])
         new = {name: value for name, value in captured.items() if name != "readings" and value}
     labels = [*new.get("labels", []), *values.get("labels", [])]
-    new |= values | ({"labels": labels} if labels else {})
-    answer = client.post("/v1/tasks", new)
-    output.write_answer(answer, _line(_("Added")), task_row)
-    due_words = next((reading["words"] for reading in readings if reading["field"] == "due"), fields["due"])
-    _tell_days(output, answer, fields | {"due": due_words})
+    new |= values | ({"labels": labels} if labels else {}) | ({"every": every} if every else {})
+    if "every" in new:
+        _add_series(output, new | ({"steps": list(steps)} if steps else {}))
+    elif steps:
+        raise click.UsageError(_("--step goes with --every"), click.get_current_context())
+    else:
+        answer = client.post("/v1/tasks", new)
+        output.write_answer(answer, _line(_("Added")), task_row)
+        due = next((reading["words"] for reading in readings if reading["field"] == "due"), fields["due"])
+        _tell_days(output, answer, fields | {"due": due})
     if readings:
         words = ", ".join(reading["words"] for reading in readings)
         output.write_remark(
@@ -115,6 +130,19 @@ def add_command(output: Output, title: tuple[str, ...], **fields: Any) -> None:
                 words=words
             )
         )
+
+
+def _add_series(output: Output, new: dict[str, Any]) -> None:
+    """Make a series; what only a single task can have is refused."""
+    if unfit := sorted(new.keys() & {"status", "reason", "start"}):
+        words = _("what comes again has no {options}; set it at one task of the series")
+        raise click.UsageError(
+            words.format(options=", ".join(f"--{name}" for name in unfit)), click.get_current_context()
+        )
+    if "due" in new:
+        new["first"] = new.pop("due")
+    answer = client.post("/v1/series", new)
+    output.write_answer(answer, partial(series_line, _("Added")), lambda series: series_rows([series]))
 
 
 @command("list")

@@ -43,10 +43,10 @@ def origin_rows(task: TaskJson) -> Iterator[tuple[object, ...]]:
 
 
 def foreign_lines(task: TaskJson, display: Display) -> Iterator[str]:
-    """Draw which of a task's own values are an agent's or were imported."""
+    """Draw which of a task's own values are an agent's or were imported; not what follows from a series."""
     document: Any = task
     for field, origin in (document.get("provenance") or {}).items():
-        if origin.get("by") != "user" and field not in _SILENT:
+        if origin.get("by") not in ("user", "system") and field not in _SILENT:
             by = _("{field} by {who}").format(field=_field(field), who=origin_words(origin, display))
             yield display.paint(by, "dim")
 

@@ -64,6 +64,7 @@ def routes(human_input: HumanInput) -> list[Route]:
             wanted=resolve_filter(snapshot, query, human_input.due_day),
             order=query.order,
             begun_by=human_input.latest_start(query.begun),
+            today=human_input.today(),
         )
 
     def find(snapshot: Snapshot, query: SearchQuery) -> Found:

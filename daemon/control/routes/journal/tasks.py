@@ -9,7 +9,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from daemon.control.route import CREATED, Route
-from daemon.control.routes.journal import checklists, entries, history, removed, task_lists
+from daemon.control.routes.journal import checklists, entries, history, removed, series, task_lists
 from daemon.control.routes.journal.task_lists import Page
 from daemon.control.use_case_routes import read_query, read_ref_query, write_body, write_ref, write_ref_body
 from daemon.journal import tasks
@@ -75,6 +75,7 @@ def routes(human_input: HumanInput, on_new_task: OnNewTask | None = None) -> lis
             wanted=resolve_filter(snapshot, query, human_input.due_day),
             order=query.order,
             begun_by=human_input.latest_start(query.begun),
+            today=human_input.today(),
         )
 
     def read_line(snapshot: Snapshot, query: LineQuery) -> CapturedLine:
@@ -97,6 +98,7 @@ def routes(human_input: HumanInput, on_new_task: OnNewTask | None = None) -> lis
         *checklists.routes(),
         *history.routes(human_input),
         *removed.routes(),
+        *series.routes(human_input),
     ]
 
 

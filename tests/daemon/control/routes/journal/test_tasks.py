@@ -34,6 +34,7 @@ async def test_a_line_is_read_with_the_categories_that_there_are_and_adds_nothin
         "labels": [],
         "priority": None,
         "category": "Errands",
+        "every": None,
         "readings": [{"field": "category", "words": "@errands"}],
     }
     assert len((await api.ask("GET", "/v1/tasks")).json) == 1
