@@ -79,7 +79,7 @@ def _undo_migration(file: apsw.Connection) -> None:
     indexes = ("task_by_priority", "task_by_due", "task_by_status", "task_by_start", "entity_out_of_sight")
     file.execute("".join(f"DROP INDEX {name};" for name in indexes))
     file.execute("ALTER TABLE entity DROP COLUMN status; ALTER TABLE entity DROP COLUMN start")
-    file.execute("ALTER TABLE answer DROP COLUMN change")
+    file.execute("ALTER TABLE answer DROP COLUMN change; DROP TABLE change_part")
     before = (MIGRATIONS / "0200_task_order.sql").read_text().split("\n")
     file.execute("".join(line for line in before if line.startswith("CREATE INDEX")))
     file.execute("DELETE FROM migration WHERE number >= 210")
