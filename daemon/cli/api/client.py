@@ -44,11 +44,13 @@ class ApiAnswer(NamedTuple):
     """An answer of the daemon: its JSON, and the Date header, which is the daemon's clock.
 
     `left_out` counts the elements of a list that the answer does not have, because it would be too long.
+    `change` names what the request changed, "" if it changed nothing.
     """
 
     json: Any
     date: str
     left_out: int = 0
+    change: str = ""
 
     @property
     def now_s(self) -> float | None:
@@ -222,7 +224,12 @@ def _answer(connection: socket.socket, deadline_s: float) -> ApiAnswer:
     if status >= 400:
         raise _refusal(status, text)
     left_out = fields.get("placet-left-out", "")
-    return ApiAnswer(_decode_json(text), fields.get("date", ""), int(left_out) if left_out.isdigit() else 0)
+    return ApiAnswer(
+        _decode_json(text),
+        fields.get("date", ""),
+        int(left_out) if left_out.isdigit() else 0,
+        fields.get("placet-change", ""),
+    )
 
 
 def _refusal(status: int, text: bytes) -> CommandError:

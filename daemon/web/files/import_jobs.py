@@ -10,7 +10,9 @@ from typing import Final
 
 from daemon.formats.core.importer import FaultyFile, ImportResult
 from daemon.formats.importing import Imports, Preview, TextFile, Underway
+from daemon.journal.references.change_names import span_names
 from daemon.web.page_job import Fault, PageJob
+from store.threads import note_writes
 
 KEPT_S: Final = 900.0
 """So long a file waits for a person's yes, and the outcome to be read."""
@@ -39,10 +41,11 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A file that was imported, and what it brought."""
+    """A file that was imported, what it brought, and the name of the change, "" if it changed nothing."""
 
     file: TextFile
     result: ImportResult
+    change: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,10 @@ class ImportJobs:
         """Begin to import what was shown."""
 
         async def take() -> Stage:
-            return Imported(shown.file, await self._imports.run(shown.file, dry_run=False))
+            # The request is answered before the end: its answer would name a part of the import.
+            with note_writes() as spans:
+                result = await self._imports.run(shown.file, dry_run=False)
+            return Imported(shown.file, result, span_names(spans))
 
         self._begin(Working(shown.file, imports=True), take)
 

@@ -176,7 +176,7 @@ def _preview_fields(shown: Shown) -> dict[str, Any]:
 
 
 def _outcome_fields(imported: Imported) -> dict[str, Any]:
-    return {"name": imported.file.name, **_result_fields(imported.result)}
+    return {"name": imported.file.name, "change": imported.change, **_result_fields(imported.result)}
 
 
 def _result_fields(result: ImportResult) -> dict[str, Any]:

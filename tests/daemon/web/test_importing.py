@@ -86,6 +86,22 @@ async def test_a_file_is_shown_and_comes_in_by_a_second_form(page: ImportPage):
     )
 
 
+async def test_an_import_that_came_in_is_undone_as_a_whole_by_its_own_button(page: ImportPage):
+    answer = await page.ask("/import", await page.shown(LONG))
+    # An answer that comes before the end would name a part of what is still coming in.
+    assert "Placet-Change" not in answer.headers
+    text = await page.until_ended()
+    assert len(await page.titles()) == SECTIONS
+    form = dict(re.findall(r'name="(change|back)" value="([^"]*)"', text))
+    assert (await page.ask("/undo", form)).headers["Location"] == "/tasks"
+    assert await page.titles() == []
+
+
+async def test_an_import_that_changed_nothing_has_no_undo(page: ImportPage):
+    pages = [(await page.ask("/import", await page.shown()), await page.until_ended())[1] for _ in range(2)]
+    assert ['name="change"' in text for text in pages] == [True, False]
+
+
 async def test_what_is_left_out_is_told_with_the_reason(page: ImportPage):
     calendar = (
         "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//y//EN\r\nBEGIN:VEVENT\r\nUID:1\r\nEND:VEVENT\r\n"

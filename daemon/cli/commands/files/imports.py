@@ -105,6 +105,8 @@ def import_command(
         body = {"format": format, "name": _name(file, name), "text": _text(file, encoding)}
         answer = _send_import(body | {key: True for key, is_set in options.items() if is_set})
     output.write_answer(answer, lambda report, display: import_lines(report, dry_run, display), import_rows)
+    if answer.change:
+        output.write_remark(_("Take that back: placet undo {change}").format(change=answer.change))
     is_partial = any(answer.json.get(name) for name in ("faulty", "skipped", "gone"))
     return EXIT_PARTLY if is_partial else EXIT_DONE
 

@@ -47,6 +47,14 @@ def test_a_file_that_cannot_be_read_as_text_is_refused_in_one_line(
     assert result.err.count("\n") == 1
 
 
+def test_a_person_is_told_how_an_import_is_taken_back(placet: Placet, control: FakeControl, tmp_path: Path):
+    file = tmp_path / "todo.txt"
+    file.write_text("rake\n")
+    control.answers("POST /v1/import", examples.IMPORTED, Placet_Change="7..9-a1b2c3d4e5f6")
+    assert placet("import", "todotxt", str(file)).err == "Take that back: placet undo 7..9-a1b2c3d4e5f6\n"
+    assert placet("import", "todotxt", str(file), "--json").err == ""
+
+
 def test_what_is_faulty_is_listed_and_the_exit_status_says_so(
     placet: Placet, control: FakeControl, tmp_path: Path
 ):
