@@ -435,7 +435,8 @@ def _require_listenable(host: str) -> None:
 
 
 def _device_name(settings: Settings) -> str:
-    return settings.device.name or socket.gethostname()[:HOST_NAME_CHARS_MAX]
+    """Return the name of this device until a person gives it another: the host's, without its domain."""
+    return settings.device.name or socket.gethostname().partition(".")[0][:HOST_NAME_CHARS_MAX]
 
 
 def _models(remotes: Mapping[str, RemoteModel], rules: Model, *, has_fallback: bool) -> dict[str, Model]:

@@ -34,6 +34,7 @@ from daemon.peers.mailboxes.secret_file import SecretFile
 from daemon.peers.pairing import joiner_side
 from daemon.peers.pairing.admission import Admission
 from daemon.peers.pairing.invitations import Invitations, Invited, JoinedDevice
+from daemon.peers.roster import device_edits
 from daemon.peers.roster.cache import RosterCache
 from daemon.peers.roster.member_records import DEVICE_NAME_CHARS_MAX
 from daemon.peers.transport import addresses, network_interfaces
@@ -332,21 +333,30 @@ class PeerNetwork:
         return await self.mailboxes.remove(name)
 
     async def join(
-        self, text: str, *, unite: bool = False, address: str | None = None, mailbox: str | None = None
+        self,
+        text: str,
+        *,
+        unite: bool = False,
+        address: str | None = None,
+        mailbox: str | None = None,
+        name: str | None = None,
     ) -> JoinedDevice:
         """Accept an invitation by its code or token. Raises Refused.
 
         A device with entries of its own brings them along only if `unite` is true. `address` is tried instead
         of those in the token, or of the device nearby that invites. `mailbox` is the folder in which both
-        devices look, if the invitation is through one.
+        devices look, if the invitation is through one. `name` is what this device is called from then on,
+        whether it joins or not; None leaves the name that it has.
         """
         by_mailbox = mailbox_token.read(text)
         if by_mailbox is not None:
+            await self._take_name(name)
             waits_for = await self.joiner.join(by_mailbox, mailbox, unite=unite)
             member = self._members.all_members.get(by_mailbox.device)
-            name = "" if member is None else member.name
-            return JoinedDevice(by_mailbox.device.hex(), name, waits_for)
+            inviter_name = "" if member is None else member.name
+            return JoinedDevice(by_mailbox.device.hex(), inviter_name, waits_for)
         offer = joiner_side.read_offer(text)
+        await self._take_name(name)
         inviters = await self._nearby_inviters() if offer.device is None and address is None else ()
         outcome = await self._admission.join(
             offer,
@@ -361,6 +371,10 @@ class PeerNetwork:
         await self._wait_for_first_link(inviter)
         self._require_shared_version(inviter, outcome.host.name)
         return JoinedDevice(inviter.hex(), outcome.host.name, linked=self._is_linked(inviter) is True)
+
+    async def _take_name(self, name: str | None) -> None:
+        if name is not None:
+            await self._db.write(lambda tx: device_edits.rename_device(tx, tx.device.hex(), name))
 
     async def _leave_own_vault(self) -> None:
         """Let nobody into the vault that this device has just left."""

@@ -90,6 +90,14 @@ def joined_words(name: str, *, linked: bool) -> str:
     return words.format(name=name)
 
 
+def asked_words(mailbox: str) -> list[str]:
+    """Say that this device asked to be let in through a mailbox, and what comes next."""
+    return [
+        _("Asked to be let in through {mailbox}.").format(mailbox=mailbox),
+        _("This device joins by itself once the other one has looked there."),
+    ]
+
+
 def newcomer_words(name: str, *, linked: bool) -> str:
     """Say that this device let another one in, as `joined_words` does."""
     if linked:

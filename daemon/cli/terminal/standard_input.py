@@ -30,6 +30,17 @@ def prompted_secret(what: str, prompt: str) -> str:
     raise CommandError("usage", message, _("type it when you are asked, or pipe it"))
 
 
+def can_prompt() -> bool:
+    """Report whether a person can be asked: there is a terminal to type on, and one to see the question."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def prompted_text(prompt: str, default: str) -> str:
+    """Ask on the terminal; Enter takes the default. Only where `can_prompt` says so."""
+    typed: str = click.prompt(prompt, default=default, err=True)
+    return typed
+
+
 def piped_text(what: str) -> str:
     """Read all of standard input. Raises `CommandError` on a terminal: few people know how to end it."""
     return _decode(piped_bytes(what), what)

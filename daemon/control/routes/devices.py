@@ -41,13 +41,15 @@ class Join(Struct, frozen=True, forbid_unknown_fields=True):
 
     `mailbox` is the folder in which both devices look, if the invitation is through one.
     `address` is the only address to try, as `host:port`; null: those of the token, or of the device that
-    invites nearby. `unite`: this device's own tasks come along.
+    invites nearby. `unite`: this device's own tasks come along. `name` is what this device is called from
+    then on.
     """
 
     token: str
     address: str | None = None
     unite: bool = False
     mailbox: Annotated[str, Meta(min_length=1, max_length=4096)] | None = None
+    name: Annotated[str, Meta(max_length=256)] | None = None
 
 
 class Replication(Whereabouts, frozen=True):
@@ -208,7 +210,7 @@ class PeerRoutes:
     async def _join(self, call: Call[Join, Nothing]) -> JoinedDevice:
         body = call.body
         return await self._peers.join(
-            body.token, unite=body.unite, address=body.address, mailbox=body.mailbox
+            body.token, unite=body.unite, address=body.address, mailbox=body.mailbox, name=body.name
         )
 
     async def _devices(self, call: Call[Nothing, DevicesQuery]) -> list[DeviceState]:

@@ -23,16 +23,18 @@ document.addEventListener("submit", (event) => {
   event.preventDefault();
   const body = new URLSearchParams(new FormData(form, submitter));
   submitter.disabled = true;
+  document.getElementById("joins").dataset.stays = "";
   document.getElementById("joining").textContent = form.dataset.joins;
   inTurn(async () => {
     try {
       const asked = await ask(form.action, { method: "POST", body });
       if (!asked) return;
       show(asked.fresh, { withOutcome: true });
-      announce(document.querySelector("#join-fault, #outcome p")?.textContent ?? "");
+      announce(document.querySelector("#join-fault, #outcome p, #joins h2")?.textContent ?? "");
+      document.querySelector("#more[open] #address:placeholder-shown, h2[tabindex]")?.focus();
     } finally {
       submitter.disabled = false;
-      document.getElementById("joining").textContent = "";
+      document.getElementById("joining")?.replaceChildren();
     }
   });
 });

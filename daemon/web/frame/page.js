@@ -49,8 +49,8 @@ const hasTyped = () => [...document.forms].some(isTyped);
 
 /** Makes `now` like `next`. Elements with an id stay the same elements, and with them focus and scrolling. */
 function morph(now, next) {
-  // What is read of a line as it is typed.
-  if (now.matches(".read")) return;
+  // What is read of a line as it is typed, and what came of a form, until the next one is answered.
+  if (now.matches(".read") || (!isAnswer && now.matches("[data-stays]"))) return;
   if (now.matches("form[data-sends]")) {
     if (isTyped(now)) return;
     // From here on its fields show what the attributes say.
@@ -97,7 +97,10 @@ function leave(node) {
 const scriptOf = (page) => page.querySelector("script")?.src;
 const bar = (page) => page.querySelector("header.bar nav");
 
+let isAnswer = false;
+
 export function show(fresh, { withOutcome }) {
+  isAnswer = withOutcome;
   const gone = fresh.getElementById("gone");
   if (gone && hasTyped()) tellGone(gone);
   else morph(element("main"), fresh.getElementById("main"));

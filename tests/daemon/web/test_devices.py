@@ -11,8 +11,10 @@ from msgspec import structs
 
 from daemon.disk import DiskFloor
 from daemon.peers.mailboxes.mailbox_state import MailboxReader, MailboxState
+from daemon.web.devices import pairing_routes
 from daemon.web.devices.device_rows import DeviceRow, device_rows, mailbox_rows
 from daemon.web.devices.qr_code import QUIET, qr_code
+from store.transaction import EntityWrite
 from tests.daemon.peers.fleet import Device, Fleet, fleet_in
 from tests.daemon.web.device_page import page_of
 
@@ -54,11 +56,14 @@ async def test_two_pages_pair_by_a_token_and_show_each_other(laptop: Device, pho
         token = re.search(r"<pre>([^<]+)</pre>", shown)
         assert token
         assert '<svg class="qr"' in shown
-        answer = await joining.ask("/devices/pair", {"do": "join", "secret": token[1]})
-        assert (answer.status, "Joined laptop" in answer.text) == (200, True)
+        form = {"do": "join", "secret": token[1], "name": "Ana's phone"}
+        assert (await joining.ask("/devices/pair", form)).status == 303
+        shown = html.unescape((await joining.ask("/devices/pair")).text)
+        assert "<bdi>Joined laptop</bdi></h2>" in shown
+        assert "for you: to the inbox" not in shown
         await laptop.until_linked(phone)
         ended = (await inviting.ask("/devices/pair?wait=1")).text
-        assert "phone joined" in ended
+        assert "Ana&#39;s phone joined" in ended
         assert token[1] not in ended
         assert "data-goes-on" not in ended
         assert "connected" in (await inviting.ask("/devices")).text
@@ -78,8 +83,43 @@ async def test_a_code_is_joined_by_the_address_that_stands_beside_it(laptop: Dev
         assert refused.status == 409
         assert laptop.place in refused.text
         assert "2 tries are left" in (await inviting.ask("/devices/pair")).text
-        answer = await joining.ask("/devices/pair", {**form, "secret": code[1]})
-        assert "Joined laptop" in answer.text, html.unescape(answer.text)
+        assert (await joining.ask("/devices/pair", {**form, "secret": code[1]})).status == 303
+        assert "Joined laptop" in (await joining.ask("/devices/pair")).text
+        joining.device.clock.ahead_s += pairing_routes.JOINED_SHOWN_MS / 1000
+        assert "Joined laptop" not in (await joining.ask("/devices/pair")).text
+
+
+async def test_whoever_has_tasks_of_their_own_is_asked_once_and_types_nothing_again(
+    laptop: Device, phone: Device
+):
+    async with page_of(laptop) as inviting, page_of(phone) as joining:
+        await phone.db.write(lambda tx: tx.commit([EntityWrite(tx.new_id(), "task", {"title": "Own"})]))
+        await inviting.ask("/devices/pair", {"do": "code"})
+        code = re.search(r"<output>([0-9-]+)</output>", (await inviting.ask("/devices/pair")).text)
+        assert code
+        form = {"secret": code[1], "address": laptop.place}
+        answer = await joining.ask("/devices/pair", {**form, "do": "join"})
+        assert (answer.status, "Bring them along?" in answer.text, "--unite" in answer.text) == (
+            409,
+            True,
+            False,
+        )
+        assert f'value="{code[1]}"' in answer.text
+        assert (await joining.ask("/devices/pair", {**form, "do": "stay"})).status == 303
+        assert await names(phone) == ["phone"]
+        assert code[1] not in (await joining.ask("/devices/pair")).text
+        assert (await joining.ask("/devices/pair", {**form, "do": "unite"})).status == 303
+        await phone.until_linked(laptop)
+        assert sorted(await names(phone)) == ["laptop", "phone"]
+
+
+async def test_a_device_that_nobody_announces_is_asked_for_its_address(phone: Device):
+    async with page_of(phone) as joining:
+        answer = await joining.ask("/devices/pair", {"do": "join", "secret": "493-027"})
+        assert (answer.status, '<details id="more" open>' in answer.text) == (409, True)
+        assert "No device on this network shows a code." in answer.text
+        assert 'value="493-027"' in answer.text
+        assert "--addr" not in answer.text
 
 
 async def test_a_page_that_waits_hears_of_the_end_of_an_invitation(laptop: Device):

@@ -17,7 +17,7 @@ from daemon.cli.api import client
 from daemon.cli.api.client import percent_encode
 from daemon.cli.api.command_error import CommandError
 from daemon.cli.framework.declaration import command, pass_output
-from daemon.cli.terminal.standard_input import prompted_secret
+from daemon.cli.terminal.standard_input import can_prompt, prompted_secret, prompted_text
 from daemon.cli.views.devices.pairing import (
     cancelled_line,
     invitation_row,
@@ -28,7 +28,7 @@ from daemon.cli.views.devices.pairing import (
     secret_line,
 )
 from daemon.words.dates import relative_time
-from daemon.words.devices import failed_try_words, invitation_end_words, joined_words
+from daemon.words.devices import asked_words, failed_try_words, invitation_end_words, joined_words
 from daemon.words.terminal_text import escape
 from daemon.words.translation import _
 
@@ -142,10 +142,15 @@ def _watch_invitation(output: Output, path: str) -> ApiAnswer:
 @click.option(
     "--mailbox", metavar="FOLDER", help="The folder in which both devices look, to join through it."
 )
+@click.option("--name", metavar="NAME", help="What this device is called from then on.")
 @click.option("--unite", is_flag=True, help="Bring this device's own tasks into the vault.")
 @pass_output
-def join_command(output: Output, addr: str | None, mailbox: str | None, unite: bool) -> None:
+def join_command(
+    output: Output, addr: str | None, mailbox: str | None, name: str | None, unite: bool
+) -> None:
     """Accept an invitation. It asks for the code or token without showing it, or reads it from a pipe.
+
+    On a terminal it also asks what this device is called, if --name does not say so.
 
     A code or token is never an argument: every user of a machine can read the arguments of all commands.
     """
@@ -153,11 +158,20 @@ def join_command(output: Output, addr: str | None, mailbox: str | None, unite: b
         message = _("a code or token is no argument, because other users of this machine can read it")
         raise CommandError("usage", message, _("make a new one, run `placet join`, and type or pipe it"))
     body: dict[str, Any] = {"token": prompted_secret("code or token", "Code or token")}
+    if name is None and can_prompt():
+        name = prompted_text(_("Name of this device"), _own_name())
+    body |= {"name": name} if name is not None else {}
     body |= {"address": addr} if addr else {}
     body |= {"unite": True} if unite else {}
     body |= {"mailbox": os.path.realpath(os.path.expanduser(mailbox))} if mailbox is not None else {}
     answer = client.post("/v1/join", body, _JOIN_S)
     output.write_answer(answer, _joined_line, device_row)
+
+
+def _own_name() -> str:
+    """Return the name that this device has so far."""
+    devices = client.get("/v1/devices").json
+    return next((str(device.get("name") or "") for device in devices if device.get("this")), "")
 
 
 # So that a code given as an argument is refused with the reason, in words that do not repeat it.
@@ -171,8 +185,7 @@ def device_row(device: dict[str, Any]) -> Iterator[Sequence[object]]:
 
 def _joined_line(device: dict[str, Any], display: Display) -> Iterator[str]:
     if waits_for := device.get("waits_for"):
-        yield _("Asked to be let in through {mailbox}.").format(mailbox=escape(waits_for))
-        yield _("This device joins by itself once the other one has looked there.")
+        yield from asked_words(escape(waits_for))
         return
     name = escape(device.get("name") or device.get("device_id") or "")
     yield pairing_line(joined_words(name, linked=bool(device.get("linked"))), display, device)

@@ -18,3 +18,15 @@ def test_a_secret_is_not_shown_on_the_terminal_on_which_it_is_typed() -> None:
         shown_terminal.until("Code or token: ")
         shown_terminal.press("493-027\n", then="read 7")
         assert "493" not in shown_terminal.shown
+
+
+ASK_NAME = """
+from daemon.cli.terminal.standard_input import can_prompt, prompted_text
+print(can_prompt(), "named", prompted_text("Name of this device", "laptop"))
+"""
+
+
+def test_enter_takes_what_is_offered() -> None:
+    with terminal_of([sys.executable, "-c", ASK_NAME]) as shown_terminal:
+        shown_terminal.until("Name of this device [laptop]: ")
+        shown_terminal.press("\n", then="True named laptop")
