@@ -37,7 +37,7 @@ class FirstSteps(Struct, frozen=True):
 def first_steps(snapshot: Snapshot) -> FirstSteps:
     """Say which of the steps are done. Costs what devices there are."""
     return FirstSteps(
-        has_tasks=snapshot.has_visible("task"),
+        has_tasks=snapshot.has_visible("task") or snapshot.has_visible("series"),
         has_agents=snapshot.has_visible("agent"),
         has_other_devices=len(snapshot.entities("device")) > 1,
     )

@@ -14,6 +14,7 @@ from daemon.journal.references.series_tasks import (
     earliest_of_series,
     is_of_series,
     occurrences_named,
+    occurrences_with_id,
     touched_task,
 )
 from daemon.refusal import Candidate, RefusalCode, Refused, not_found_refusal, usage_error
@@ -68,7 +69,10 @@ def find_entity(
     entity = _by_id(snapshot, kinds, ref)
     if entity is None:
         prefixed = _with_id_prefix(snapshot, kinds, ref)
-        entity = only_of([match for match in prefixed if match.visible or removed] or prefixed, noun, ref)
+        named = occurrences_with_id(snapshot, ref) if "task" in kinds else []
+        untouched = [occurrence.entity() for occurrence in named]
+        visible = [match for match in (*prefixed, *untouched) if match.visible or removed]
+        entity = touched_task(snapshot, only_of(visible or prefixed, noun, ref), named)
     return _in_sight(entity, noun, removed)
 
 
@@ -85,7 +89,7 @@ def find_by_full_id(
     """
     entity = _by_id(snapshot, (kind,), ref)
     if entity is None and kind == "task" and _full(ref) is not None:
-        named = occurrences_named(snapshot, ref)
+        named = occurrences_with_id(snapshot, ref)
         entity = touched_task(snapshot, named[0].entity(), named) if named else None
     if entity is None or not is_meant(entity):
         raise not_found_refusal(kind.replace("_", " "), ref, hint)

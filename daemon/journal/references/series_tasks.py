@@ -19,17 +19,21 @@ def is_of_series(task: Entity) -> bool:
     return isinstance(task.value(TASK_SERIES), bytes)
 
 
+def occurrences_with_id(snapshot: Snapshot, prefix: str) -> list[Occurrence]:
+    """Return the computed tasks whose id begins so."""
+    digits = prefix.strip().lower()
+    if len(digits) < ID_PREFIX_CHARS_MIN:
+        return []
+    occurrences = nameable_occurrences(snapshot)
+    return [occurrence for occurrence in occurrences if id_to_text(occurrence.id).startswith(digits)]
+
+
 def occurrences_named(snapshot: Snapshot, ref: str) -> list[Occurrence]:
     """Return the computed tasks whose id begins with a reference, or whose title is it or contains it."""
     occurrences = nameable_occurrences(snapshot)
     if not occurrences:
         return []
-    digits, key = ref.strip().lower(), comparison_key(ref.strip())
-    by_id = [
-        occurrence
-        for occurrence in occurrences
-        if len(digits) >= ID_PREFIX_CHARS_MIN and id_to_text(occurrence.id).startswith(digits)
-    ]
+    by_id, key = occurrences_with_id(snapshot, ref), comparison_key(ref.strip())
     if by_id or not key:
         return by_id
     titles = [

@@ -94,5 +94,5 @@ def _row(
         waiting_count=waiting_count,
         agent=(agent.name or _("Agent")) if agent is not None else "",
         agent_id=id_to_text(agent.id) if agent is not None else "",
-        base="" if entity is None else clock_text(clock_json(entity.clock)),
+        base=clock_text({} if entity is None else clock_json(entity.clock)),
     )

@@ -1,0 +1,88 @@
+"""Tasks of series on the page by plain forms: listed, ticked, shown, changed and removed like any other.
+
+Never runs a script.
+"""
+
+import html
+import re
+from collections.abc import AsyncIterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from daemon.journal import series
+from daemon.journal.series import NewSeries
+from daemon.journal.views.series_view import Series
+from tests.daemon.web.conftest import PageAnswer
+from tests.daemon.web.task_page import TaskPage, hidden_fields, task_page_of
+from tests.daemon.web.test_board import column, move_form
+from tests.daemon.web.test_today import day, form_of, groups_of
+
+
+@pytest.fixture
+async def page(tmp_path: Path) -> AsyncIterator[TaskPage]:
+    async with task_page_of(tmp_path) as page:
+        yield page
+
+
+async def add(page: TaskPage, **fields: object) -> Series:
+    today = date.fromisoformat(day(page, 0))
+    new = NewSeries(**({"title": "Water the plants", "every": "FREQ=DAILY"} | fields))  # type: ignore[arg-type]
+    return await page.store.write(lambda tx: series.add(tx, new, today, "UTC"))
+
+
+def rows_of(answer: PageAnswer) -> list[str]:
+    return re.findall(r'<li class="task[^"]*" id="t-(\w+)"', answer.text)
+
+
+async def test_a_row_of_a_series_is_ticked_and_the_next_one_is_there(page: TaskPage) -> None:
+    await add(page)
+    answer = await page.ask("/")
+    (today, tomorrow) = rows_of(answer)
+    assert list(groups_of(answer).values()) == [["Water the plants"]] * 2
+    ticked = [*form_of(answer, today), ("set", "status:DONE")]
+    assert (await page.ask("/", ticked)).status == 303
+    assert rows_of(await page.ask("/")) == [tomorrow]
+    listed = await page.ask("/tasks")
+    assert rows_of(listed) == [tomorrow]
+    due = [*form_of(listed, tomorrow), ("set", "due"), ("due", day(page, 3))]
+    assert (await page.ask("/tasks", due)).status == 303
+    assert (await page.shown(tomorrow)).due == day(page, 3)
+    assert (await page.ask("/tasks?sort=title")).status == 200
+
+
+async def test_the_page_of_a_task_that_nobody_has_touched_edits_and_removes_it(page: TaskPage) -> None:
+    made = await add(page, steps=["Cactus"])
+    answer = await page.ask(f"/tasks/{made.next_task}")
+    assert answer.status == 200
+    assert "Water the plants" in answer.text
+    sent = hidden_fields(answer.text, "edit") | {"do": "edit", "title": "Water the fern"}
+    assert (await page.ask(f"/tasks/{made.next_task}", sent)).status == 303
+    assert (await page.shown(str(made.next_task))).title == "Water the fern"
+    (_first, second) = rows_of(await page.ask("/tasks"))
+    answer = await page.ask(f"/tasks/{second}")
+    sent = hidden_fields(answer.text, "remove") | {"do": "remove"}
+    assert (await page.ask(f"/tasks/{second}", sent)).status == 303
+    assert second not in rows_of(await page.ask("/tasks"))
+
+
+async def test_a_line_that_says_how_often_makes_a_series_and_can_be_taken_back(page: TaskPage) -> None:
+    read = await page.ask("/tasks/read?line=Pay+the+rent+every+month+on+the+1st")
+    assert "every month on day 1" in html.unescape(read.text)
+    answer = await page.ask("/tasks/new", {"line": "Pay the rent every month on the 1st p1"})
+    assert "Pay the rent, every month on day 1" in html.unescape(answer.text)
+    (task,) = rows_of(await page.ask("/tasks"))
+    assert f'href="/tasks/{task}"' in answer.text
+    undo = re.search(r'name="undo" value="(\w+)"', answer.text)
+    assert undo is not None
+    assert (await page.ask("/tasks/new", {"undo": undo[1]})).status == 200
+    assert rows_of(await page.ask("/tasks")) == []
+
+
+async def test_a_task_that_nobody_has_touched_moves_on_the_board(page: TaskPage) -> None:
+    made = await add(page)
+    task = str(made.next_task)
+    form = move_form((await page.ask("/board")).text, task, status="IN PROGRESS")
+    assert (await page.ask("/board", form)).status == 303
+    assert "Water the plants" in column((await page.ask("/board")).text, "IN PROGRESS")
