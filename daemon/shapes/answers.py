@@ -35,6 +35,7 @@ class OriginJson(TypedDict, total=False):
     device_name: str
     item_id: str | None
     as_proposed: bool | None
+    is_put_back: bool
     imported_from: str | None
     imported_at: str | None
     imported_device: str | None

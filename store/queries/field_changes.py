@@ -242,6 +242,11 @@ class PreviousValues:
             )
             yield change._replace(before=before, after=after, is_repeated=is_repeated)
 
+    def standing_write(self, seq: int, operation: Operation, field: str) -> SourcedOperation | None:
+        """Return the write to a field that the author of an operation saw at a feed position."""
+        standing = self._standing_writes(seq, operation, field) if operation.base else ()
+        return max(standing, key=lambda earlier: earlier.source.order, default=None)
+
     def _standing_writes(self, seq: int, operation: Operation, field: str) -> Iterator[SourcedOperation]:
         """Yield the writes to a field that stood for the author of an operation at a feed position.
 

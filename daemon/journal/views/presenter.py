@@ -22,6 +22,7 @@ from daemon.journal.views import value_origins
 from daemon.journal.views.conflict_versions import ConflictPresenter
 from daemon.journal.views.lookup import ChildLookup, NameLookup, clock_json, json_value
 from daemon.journal.views.part_bounds import PartBounds
+from daemon.journal.views.put_back import PutBackSources
 from daemon.journal.views.report_facts import with_current_facts
 from daemon.journal.views.structures import (
     Checklist,
@@ -49,6 +50,10 @@ class JournalPresenter:
         self._with_provenance = provenance
         self.names = NameLookup(snapshot)
         self.children = ChildLookup(snapshot)
+
+    @cached_property
+    def _put_back(self) -> PutBackSources:
+        return PutBackSources(self._snapshot)
 
     @cached_property
     def _circles(self) -> BlockingCycles:
@@ -106,9 +111,11 @@ class JournalPresenter:
         parts = PartBounds()
         return replace(
             self.task(task, parts=parts),
-            provenance=parts.pairs("provenance", value_origins.present_origins(self.names, task)),
+            provenance=parts.pairs(
+                "provenance", value_origins.present_origins(self.names, self._put_back, task)
+            ),
             status_history=parts.last(
-                "status_history", value_origins.status_steps(self.names, self._snapshot, task)
+                "status_history", value_origins.status_steps(self.names, self._put_back, self._snapshot, task)
             ),
             left_out=parts.left_out or UNSET,
         )
@@ -127,7 +134,9 @@ class JournalPresenter:
         return parts.first_made("checklists", checklists, show)
 
     def _origins(self, entity: Entity) -> Origins | UnsetType:
-        return value_origins.present_origins(self.names, entity) if self._with_provenance else UNSET
+        if not self._with_provenance:
+            return UNSET
+        return value_origins.present_origins(self.names, self._put_back, entity)
 
     def checklist(self, checklist: Entity) -> Checklist:
         """Show a checklist with its items in sight."""

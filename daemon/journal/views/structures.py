@@ -54,6 +54,8 @@ class Conflict(Struct, frozen=True, kw_only=True):
 class Origin(Struct, frozen=True, kw_only=True):
     """Who wrote a value, when and on which device. `item_id` is the confirmed proposal that it came from.
 
+    With `is_put_back`, an undo has put that value back, which is then the person's own word.
+
     `as_proposed` is true if a person confirmed that proposal as it was, false if a person edited it.
 
     `question` and `answer` are the words of an agent's question and of the answer that was chosen, if the
@@ -69,6 +71,7 @@ class Origin(Struct, frozen=True, kw_only=True):
     device_name: str
     item_id: str | None = None
     as_proposed: bool | None = None
+    is_put_back: bool | UnsetType = UNSET
     imported_from: str | None = None
     imported_at: str | None = None
     imported_device: str | None = None

@@ -5,11 +5,14 @@ Never shown for what nobody wrote: a default has no author.
 
 from typing import Any
 
+from msgspec import UNSET
+
 from daemon.journal.fields.imported_provenance import original_write
 from daemon.journal.fields.provenance import as_proposed, author_name, written_ms
 from daemon.journal.fields.schema import unknown_fields
 from daemon.journal.references.names import short_text
 from daemon.journal.views.lookup import NameLookup
+from daemon.journal.views.put_back import PutBackSources
 from daemon.journal.views.structures import Origin, StatusStep
 from store.fold.entity import Entity
 from store.fold.field_versions import Provenance
@@ -21,20 +24,25 @@ from syncproto.ids import id_to_text
 _FORMAT = "format"
 
 
-def present_origin(names: NameLookup, source: Provenance) -> Origin:
-    """Show the provenance of one write; of what was imported, its original time, and when it came in."""
+def present_origin(names: NameLookup, source: Provenance, proposal: Provenance | None = None) -> Origin:
+    """Show the provenance of one write; of what was imported, its original time, and when it came in.
+
+    `proposal` is the confirmation whose value the write has put back, if it is an undo.
+    """
+    shown = proposal or source
     device = names.device_of_replica(source.head.replica)
     imported = source.origin is not None
     format_ = (source.origin or {}).get(_FORMAT)
     original = original_write(source)
-    answered = None if source.effect is None else names.chosen_answer(source.effect)
+    answered = None if shown.effect is None else names.chosen_answer(shown.effect)
     return Origin(
         by=author_name(source) or "",
         at=names.time_text(written_ms(source)),
         device=device.hex(),
         device_name=names.device_name(device),
-        item_id=None if source.effect is None else id_to_text(source.effect),
-        as_proposed=as_proposed(source),
+        item_id=None if shown.effect is None else id_to_text(shown.effect),
+        as_proposed=as_proposed(shown),
+        is_put_back=UNSET if proposal is None else True,
         imported_from=(short_text(format_) if isinstance(format_, str) else "unknown") if imported else None,
         imported_at=names.time_text(source.ms) if imported else None,
         imported_device=None if original is None else short_text(original.device_name),
@@ -43,11 +51,13 @@ def present_origin(names: NameLookup, source: Provenance) -> Origin:
     )
 
 
-def present_origins(names: NameLookup, entity: Entity) -> dict[str, Origin]:
+def present_origins(names: NameLookup, sources: PutBackSources, entity: Entity) -> dict[str, Origin]:
     """Show the provenance of every field in effect, by the field's name."""
     versions = {field: entity.version(field) for field in entity.fields()}
     return {
-        names.field_label(field): present_origin(names, version.source)
+        names.field_label(field): present_origin(
+            names, version.source, sources.proposal_behind(entity.id, field, version.source, version.value)
+        )
         for field, version in versions.items()
         if version is not None
     }
@@ -59,7 +69,9 @@ def unknown_field_values(names: NameLookup, entity: Entity) -> dict[str, Any]:
     return {field: names.field_value_json(field, entity.value(field)) for field in fields}
 
 
-def status_steps(names: NameLookup, snapshot: Snapshot, task: Entity) -> list[StatusStep]:
+def status_steps(
+    names: NameLookup, sources: PutBackSources, snapshot: Snapshot, task: Entity
+) -> list[StatusStep]:
     """Show the statuses that a task has had, in the order in which they came here."""
     liveness = Liveness(snapshot.db, snapshot.log)
     steps = []
@@ -72,7 +84,11 @@ def status_steps(names: NameLookup, snapshot: Snapshot, task: Entity) -> list[St
                 StatusStep(
                     status=status,
                     reason=reason if isinstance(reason, str) else None,
-                    origin=present_origin(names, write.source),
+                    origin=present_origin(
+                        names,
+                        write.source,
+                        sources.proposal_behind(task.id, "status", write.source, status),
+                    ),
                 )
             )
     return steps

@@ -46,7 +46,8 @@ def foreign_lines(task: TaskJson, display: Display) -> Iterator[str]:
     """Draw which of a task's own values are an agent's or were imported; not what follows from a series."""
     document: Any = task
     for field, origin in (document.get("provenance") or {}).items():
-        if origin.get("by") not in ("user", "system") and field not in _SILENT:
+        is_foreign = origin.get("by") not in ("user", "system") or origin.get("is_put_back")
+        if is_foreign and field not in _SILENT:
             by = _("{field} by {who}").format(field=_field(field), who=origin_words(origin, display))
             yield display.paint(by, "dim")
 
@@ -89,6 +90,8 @@ def origin_words(origin: Mapping[str, Any], display: Display) -> str:
         words[0] = author_words("user", origin.get("device_name"))
         answer, question = (in_quotation_marks(str(origin.get(key))) for key in ("answer", "question"))
         words.append(_("by the answer {answer} to {question}").format(answer=answer, question=question))
+    if origin.get("is_put_back"):
+        words.append(_("put back by an undo"))
     if origin.get("imported_from"):
         words.append(_("imported from {format}").format(format=escape(origin["imported_from"])))
     return ", ".join(filter(None, words))

@@ -16,6 +16,7 @@ from daemon.agents.proposing import change_set_builder
 from daemon.agents.tools.effects import written_entity
 from daemon.control.health.this_device import check_decisions
 from daemon.journal.views.lookup import NameLookup
+from daemon.journal.views.put_back import PutBackSources
 from daemon.journal.views.value_origins import status_steps
 from store.fold.effects import EFFECTS_MAX
 from store.fold.verdicts import Verdict
@@ -233,5 +234,5 @@ def test_the_earlier_statuses_leave_out_a_write_that_does_not_count(a: Home, tas
     (item,) = a.propose(task, "run", ("set_task_status", {"status": "GROOMED"}))
     confirm(a, item)
     take_places(a, item)
-    steps = a.read(lambda snapshot: status_steps(NameLookup(snapshot), snapshot, a.entity(task)))
+    steps = a.read(lambda now: status_steps(NameLookup(now), PutBackSources(now), now, a.entity(task)))
     assert "GROOMED" not in [step.status for step in steps]

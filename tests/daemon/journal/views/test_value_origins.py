@@ -17,6 +17,7 @@ from daemon.journal.change_log import list_changes
 from daemon.journal.checklist_items import ItemEdit, NewItem
 from daemon.journal.entries import NewEntry
 from daemon.journal.fields.imported_provenance import OriginalWrite, encode_origin
+from daemon.journal.references.undo_marks import mark_write
 from daemon.journal.task_timeline import task_timeline
 from daemon.journal.tasks import NewTask, TaskEdit
 from daemon.journal.views.structures import Origin, Task
@@ -24,6 +25,7 @@ from daemon.words.task_parts import tick_words
 from store.transaction import EntityWrite
 from syncproto.ids import DeviceId, EntityId, ReplicaId, id_from_text, id_to_text
 from syncproto.vector_clock import Head
+from tests.daemon.journal.undo.acts import undo
 from tests.support.fleet import START_MS, Fleet, Home
 
 
@@ -79,6 +81,51 @@ def test_what_was_proposed_is_shown_as_what_a_person_confirmed_or_edited(a: Home
     assert tick_words(to_builtins(shown_item), None).startswith(f"set by {who}, ")
     assert origin_words(to_builtins(title), display).startswith(f"{who}, ")
     assert who.removeprefix("you") in next(change_list([to_builtins(change)], display))
+
+
+def confirmed_estimate(home: Home, task: Task, minutes: int) -> EntityId:
+    item = home.estimate(EntityId(id_from_text(task.id)), minutes)
+    home.write(lambda tx: decisions.confirm(tx, item, via="cli"))
+    return item
+
+
+def test_a_confirmed_value_that_an_undo_puts_back_says_what_it_was(a: Home, task: Task):
+    item = confirmed_estimate(a, task, 120)
+    edit(a, task, estimate_minutes=45)
+    undone = undo(a)
+    reported = origin(a, task, "estimate_minutes")
+    assert (reported.item_id, reported.as_proposed, reported.is_put_back) == (id_to_text(item), True, True)
+    words = origin_words(to_builtins(reported), Display(width=100))
+    assert words.startswith("you, as an agent proposed, ")
+    assert words.endswith(", put back by an undo")
+    # What counts is the person's own word all the same, and no verdict takes it away.
+    assert reported.by == "user"
+    a.write(lambda tx: decisions.undo(tx, item, via="cli"))
+    assert show(a, task).estimate_minutes == 120
+    undo(a, undone.undo)
+    reported = origin(a, task, "estimate_minutes")
+    assert (reported.item_id, reported.is_put_back) == (None, UNSET)
+
+
+def test_what_undos_of_undos_put_back_says_what_it_was_at_first(a: Home, task: Task):
+    item = confirmed_estimate(a, task, 120)
+    edit(a, task, estimate_minutes=45)
+    name = undo(a).undo
+    for _turn in ("redo", "undo", "redo", "undo"):
+        name = undo(a, name).undo
+    assert origin(a, task, "estimate_minutes").item_id == id_to_text(item)
+
+
+def test_a_value_that_was_never_proposed_is_not_taken_for_one(a: Home, task: Task):
+    confirmed_estimate(a, task, 120)
+    edit(a, task, estimate_minutes=45, title="Another")
+    undo(a)
+    assert origin(a, task, "title").is_put_back is UNSET
+    # A device that marks another value as put back is not believed.
+    change = a.read(lambda snapshot: snapshot.log.head_at(snapshot.feed_end() - 1))
+    forged = EntityWrite(id_from_text(task.id), "task", {"estimate_minutes": 7})
+    a.write(lambda tx: tx.commit([forged, mark_write(tx, change, 0)]))
+    assert origin(a, task, "estimate_minutes").item_id is None
 
 
 def test_what_was_imported_keeps_its_time_and_says_when_it_came_in(a: Home, task: Task):
