@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo up test quick cover check bench bench-peers door-clients inspect-door soak week hostile notes try-model judge-model recipes stranger-api laws histories mailbox-histories teeth uses stored-uses man picture pictures look reference words shapes pins clean
+.PHONY: demo up test quick cover check bench bench-peers door-clients inspect-door soak week hostile notes try-model judge-model recipes stranger-api laws histories mailbox-histories teeth uses stored-uses man picture pictures icons look reference words shapes pins clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -114,6 +114,9 @@ picture: $(VENV)/.dev $(VENV)/.catalogs ## record the picture of the README from
 
 pictures: $(VENV)/.dev $(VENV)/.catalogs ## take the pictures of the page anew; needs chromium and fonts-noto-color-emoji
 	@$(PY) -m tests.docs.pages
+
+icons: $(VENV)/.dev ## draw the icons of the page as an application anew, from one SVG; needs chromium
+	@$(PY) -m tests.docs.icons
 
 look: $(VENV)/.dev $(VENV)/.catalogs ## pictures of every state of the page, to be looked at, in .look: LOOK="--language de --only task"
 	@$(PY) -m tests.e2e.page.states.look .look $(LOOK)

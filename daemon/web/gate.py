@@ -23,7 +23,8 @@ FRAMES_LOGGED: Final = 8
 HEADERS: Final[Mapping[str, str]] = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
+        "worker-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; "
+        "frame-ancestors 'none'; "
         "require-trusted-types-for 'script'; trusted-types placet"
     ),
     "X-Content-Type-Options": "nosniff",

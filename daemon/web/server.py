@@ -25,6 +25,7 @@ from daemon.web.frame.rendering import STATIC_PATH
 from daemon.web.history import timeline_routes, undo_routes
 from daemon.web.history.deed_notice import deed_middleware
 from daemon.web.inbox import history_routes, inbox_routes, permission_routes
+from daemon.web.install import install_routes
 from daemon.web.live import bar_routes
 from daemon.web.live.page_stream import PageStreams, Surroundings
 from daemon.web.refusals import sentence_text
@@ -44,6 +45,7 @@ _ROOMS = (
     timeline_routes,
     bar_routes,
     finder_routes,
+    install_routes,
     undo_routes,
 )
 STATIC_AGE_S = 31_536_000
@@ -129,7 +131,7 @@ class PageServer:
                 gate.origin_middleware(services.access.origins),
                 gate.session_middleware(
                     services.access,
-                    (sign_in_routes.PATH, "/healthz"),
+                    (sign_in_routes.PATH, "/healthz", *install_routes.OPEN_PATHS),
                     f"{STATIC_PATH}/",
                     self._render_signed_out,
                 ),
@@ -218,6 +220,7 @@ class PageServer:
             raise web.HTTPNotFound
         media, content = static_file
         headers = {"Cache-Control": f"public, max-age={STATIC_AGE_S}, immutable", "Vary": "Accept-Encoding"}
-        if "gzip" in request.headers.get("Accept-Encoding", ""):
+        if media.startswith("text/") and "gzip" in request.headers.get("Accept-Encoding", ""):
             content, headers["Content-Encoding"] = gzip.compress(content, mtime=0), "gzip"
-        return web.Response(body=content, content_type=media, charset="utf-8", headers=headers)
+        charset = "utf-8" if media.startswith("text/") else None
+        return web.Response(body=content, content_type=media, charset=charset, headers=headers)

@@ -2,7 +2,7 @@
 //
 // Never decides anything by itself, and never asks another host. Everything works without this file.
 
-const policy = globalThis.trustedTypes?.createPolicy("placet", { createHTML: (text) => text });
+const policy = globalThis.trustedTypes?.createPolicy("placet", { createHTML: (text) => text, createScriptURL: (address) => address });
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const LEAVE_MS = 260;
 const TOLD_MAX = 8;
@@ -416,6 +416,10 @@ function press(event) {
 }
 // Before the keys of rows and cards: "g d" goes to the devices, also from a row.
 document.addEventListener("keydown", press, true);
+
+// For a page that is opened while the daemon is away; browsers know no worker where a page is not secure.
+const WORKER = "/worker.js";
+addEventListener("load", () => navigator.serviceWorker?.register(policy ? policy.createScriptURL(WORKER) : WORKER).catch(() => {}));
 
 if (location.hash === "#q") element("q")?.focus();
 bringParts();

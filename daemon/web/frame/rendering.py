@@ -19,9 +19,14 @@ from daemon.words.translation import _, language_in_use, ngettext, pgettext, use
 
 WEB_FOLDER: Final = Path(__file__).parents[1]
 STATIC_PATH: Final = "/static"
-_MEDIA: Final = {".css": "text/css", ".js": "text/javascript"}
+_MEDIA: Final = {".css": "text/css", ".js": "text/javascript", ".png": "image/png"}
 _UNSENT: Final = re.compile(rb"^[ \t]*(?://.*|/\*.*\*/[ \t]*)?\n|^[ \t]+", re.MULTILINE)
 """What a browser does not need of a script or style: lines without code, and indentation."""
+_SPACED: Final = {
+    "text/css": re.compile(rb'("[^"\n]*")| *([{};,]) *|(:) '),
+    "text/javascript": re.compile(rb'("(?:[^"\\\n]|\\.)*"|`[^`\n]*`)| *([][{}(),;:?=<>&|!]+) *'),
+}
+"""Signs that need no space around them, outside of what is quoted."""
 COLOURS: Final[ContextVar[str]] = ContextVar("placet_colours", default="")
 """The colours that a browser asked for, `light` or `dark`; empty for those of its system."""
 DEED: Final[ContextVar[Any]] = ContextVar("placet_deed", default=None)
@@ -79,11 +84,19 @@ def _harmless(value: object) -> object:
 
 
 def _static_files() -> dict[str, tuple[str, bytes]]:
-    """Read every script and style of the rooms as it is sent, by its file's name; no two have the same.
+    """Read every script, style and icon of the rooms as it is sent, by its file's name; no two have the same.
 
     Comments are for those who read the source: they cost a browser nothing.
     """
     files = [path for path in sorted(WEB_FOLDER.rglob("*")) if path.suffix in _MEDIA]
-    contents = {path.name: (_MEDIA[path.suffix], _UNSENT.sub(b"", path.read_bytes())) for path in files}
+    media = {path.name: _MEDIA[path.suffix] for path in files}
+    contents = {path.name: (media[path.name], _sent_content(media[path.name], path)) for path in files}
     assert len(contents) == len(files)
     return contents
+
+
+def _sent_content(media: str, path: Path) -> bytes:
+    content = path.read_bytes()
+    if media not in _SPACED:
+        return content
+    return _SPACED[media].sub(lambda match: match[match.lastindex or 0], _UNSENT.sub(b"", content))

@@ -50,6 +50,8 @@ class _SignIn:
             self._services.access.end_session(session.id)
         response = web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": PATH})
         response.del_cookie(COOKIE)
+        # Its worker goes too.
+        response.headers["Clear-Site-Data"] = '"storage"'
         return response
 
     def _page(self, status: HTTPStatus, *, failed: bool) -> web.Response:

@@ -73,7 +73,7 @@ def looks(
     """Yield each state in one tab: at each width and in each theme of `views`, or once on a phone."""
     address = sign_in_address(world.device)
     screen = PHONE if phone else {}
-    context = chromium.new_context(reduced_motion="reduce", locale="en-GB", **screen)
+    context = chromium.new_context(reduced_motion="reduce", locale="en-GB", service_workers="block", **screen)
     context.set_default_timeout(LIMIT_S * 1000)
     page = context.new_page()
     complaints = _complaints_of(page)
