@@ -21,6 +21,9 @@ _HINTS: Final = {
         "its file system is mounted read-only: make it writable, or use another folder",
     ),
     errno.EACCES: sentence("see-owner-and-mode", "see who owns it, and its mode"),
+    errno.EADDRINUSE: sentence(
+        "something-listens-there", "another daemon or systemd listens there: see `placet service status`"
+    ),
     errno.EIO: sentence("disk-may-fail", "the disk may be failing: save what you can, elsewhere"),
 }
 

@@ -89,8 +89,8 @@ def test_an_installation_has_the_man_page_and_a_completion_for_every_shell(insta
 
 def test_the_wheel_carries_the_unit_the_man_page_and_the_licence(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    for unit in ("placet", "placet-relay"):
-        assert any(name.endswith(f"/share/systemd/user/{unit}.service") for name in names)
+    for unit in ("placet.service", "placet.socket", "placet-relay.service"):
+        assert any(name.endswith(f"/share/systemd/user/{unit}") for name in names)
     assert any(name.endswith("/share/man/man1/placet.1") for name in names)
     assert any(name.endswith("/licenses/LICENSE") for name in names)
 

@@ -31,6 +31,7 @@ from daemon.browser_access import BrowserAccess
 from daemon.clock import Clock, ClockWatch, local_zone
 from daemon.config import ConfigError, Settings
 from daemon.control.dispatcher import Dispatcher
+from daemon.control.passed_socket import take_passed_socket
 from daemon.control.request_metrics import RequestMeter
 from daemon.control.route import Route
 from daemon.control.routes import asks as ask_routes
@@ -120,10 +121,11 @@ class Daemon:
         judged = remote_model.remote_model_settings(settings, os.environ)
         _require_listenable(settings.listen.host)
         data = Path(paths.data)
+        self._socket = Path(paths.socket)
+        self._passed = take_passed_socket(self._socket)
         own = _identity(data, Path(paths.database), clock)
         self._data = data
         self._database = Path(paths.database)
-        self._socket = Path(paths.socket)
         self._settings_place = settings_routes.SettingsPlace(paths.config_file, os.environ, settings)
         self._settings = settings
         self._clock = clock
@@ -203,7 +205,9 @@ class Daemon:
         self._agents = asyncio.create_task(self._scheduler.serve())
         self._checking = asyncio.create_task(self._look_while_idle())
         dispatch = Dispatcher(self._store, self._floor, self._meter)
-        self._control = await ControlServer.start(self._socket, self._routes(), dispatch, self._events)
+        self._control = await ControlServer.start(
+            self._socket, self._routes(), dispatch, self._events, passed=self._passed
+        )
         if self._settings.web.enabled:
             await self._start_page()
         log.info("ready", socket=str(self._socket), peers=self._peers.address)
@@ -387,6 +391,7 @@ class Daemon:
             watch=self._watch,
             peers=self._peers,
             remotes=tuple(self._remotes.values()),
+            socket=self._socket if self._passed else None,
         )
 
     def _on_new_task(self) -> list[OnNewTask]:

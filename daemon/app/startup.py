@@ -19,6 +19,7 @@ from daemon.app.composition import CannotListen
 from daemon.app.run import Welcome, run_daemon
 from daemon.clock import SystemClock
 from daemon.config import ConfigError
+from daemon.control.passed_socket import UnusableSocket
 from daemon.disk import os_error_sentences
 from daemon.folder_lock import DataFolderInUse, lock_folder, unsafe_folder_sentence
 from daemon.paths import UMASK, Paths, UnsafeFolder
@@ -54,6 +55,8 @@ def main(flags: Mapping[str, str] | None = None, welcome: Welcome | None = None)
         return _run_with_lock(local_paths, settings, welcome)
     except ConfigError as fault:
         return _print_failure(USAGE, fault.sentence)
+    except UnusableSocket as fault:
+        return _print_failure(USAGE, fault.sentence, fault.hint_sentence)
     except UnsafeFolder as fault:
         return _print_failure(FORBIDDEN, unsafe_folder_sentence(fault))
     except PermissionError as fault:

@@ -27,10 +27,10 @@ STOP_WITHIN_S = 1.0
 
 
 class ControlServer:
-    """A running control API. `stop` leaves no socket behind."""
+    """A running control API. `stop` leaves no socket of its own (at `own`) behind, and a passed one alone."""
 
-    def __init__(self, path: Path, runner: web.AppRunner, events: EventStreams) -> None:
-        self._path = path
+    def __init__(self, own: Path | None, runner: web.AppRunner, events: EventStreams) -> None:
+        self._own = own
         self._runner = runner
         self._events = events
 
@@ -43,9 +43,11 @@ class ControlServer:
         events: EventStreams,
         *,
         uid: int | None = None,
+        passed: socket.socket | None = None,
     ) -> "ControlServer":
         """Listen on `path` for processes of one user (default: this process's). Raises OSError.
 
+        A socket that listens there already is `passed`; whoever made it keeps it in place.
         `routes` are those of the use cases; the API's own come with it.
         """
         middlewares = [refusal_middleware(), single_user_middleware(os.getuid() if uid is None else uid)]
@@ -64,15 +66,16 @@ class ControlServer:
         )
         await runner.setup()
         try:
-            await web.SockSite(runner, open_socket(path), backlog=BACKLOG).start()
+            await web.SockSite(runner, passed or open_socket(path), backlog=BACKLOG).start()
         except BaseException:
             await runner.cleanup()
             raise
-        return cls(path, runner, events)
+        return cls(None if passed else path, runner, events)
 
     async def stop(self) -> None:
-        """Accept no more requests, let the current ones end, remove the socket."""
-        self._path.unlink(missing_ok=True)
+        """Accept no more requests, let the current ones end, remove the socket if it was made here."""
+        if self._own is not None:
+            self._own.unlink(missing_ok=True)
         self._events.close()
         await self._runner.cleanup()
 

@@ -23,17 +23,21 @@ SYSTEMCTL = """#!/bin/bash
 # Remembers what it was asked, and whether the service is enabled and active.
 shift 2
 echo "$*" >>"$HOME/asked"
+last="${@: -1}"
 case $1 in
 show-environment) [[ ! -e $HOME/no-systemd ]] ;;
-is-enabled) [[ -e $HOME/enabled ]] && echo enabled || { echo disabled; exit 1; } ;;
-is-active) [[ -e $HOME/enabled ]] && echo active || { echo inactive; exit 3; } ;;
-enable) [[ ! -e $HOME/broken ]] || { echo "Failed: it is broken" >&2; exit 1; }; touch "$HOME/enabled" ;;
-disable) rm -f "$HOME/enabled" ;;
-show) [[ -e $HOME/enabled ]] && echo 4242 || echo 0 ;;
+is-enabled) [[ -e $HOME/enabled-$last ]] && echo enabled || { echo disabled; exit 1; } ;;
+is-active) [[ -e $HOME/enabled-$last ]] && echo active || { echo inactive; exit 3; } ;;
+enable)
+    [[ ! -e $HOME/broken ]] || { echo "Failed: it is broken" >&2; exit 1; }
+    touch "$HOME/enabled-$last" ;;
+stop) rm -f "$HOME/enabled-$last" ;;
+disable) rm -f "$HOME"/enabled-* ;;
+show) [[ -e $HOME/enabled-placet.service ]] && echo 4242 || echo 0 ;;
 esac
 """
 KEY = "sk-Kanarienvogel-0123456789"
-CHANGES = ("daemon-reload", "enable", "disable", "restart")
+CHANGES = ("daemon-reload", "enable", "disable", "restart", "stop")
 
 
 class Machine:
@@ -134,8 +138,41 @@ def test_status_says_how_it_stands(machine: Machine):
         "unit": str(machine.unit),
         "enabled": "true",
         "active": "true",
+        "socket": "false",
         "pid": "4242",
     }
+
+
+def test_a_socket_is_installed_while_the_daemon_is_away_and_stays_until_both_are_uninstalled(
+    machine: Machine,
+):
+    machine.run("install")
+    machine.changes()
+    assert machine.run("install", "--socket").returncode == 0
+    assert machine.changes() == [
+        "daemon-reload",
+        "stop placet.service",
+        "enable placet.socket",
+        "restart placet.socket",
+        "enable --now placet.service",
+    ]
+    socket = machine.unit.with_suffix(".socket")
+    assert f"ListenStream={machine.home}/.local/state/placet/control.sock" in socket.read_text().splitlines()
+    for words in (["install"], ["install", "--socket"]):
+        assert machine.run(*words).stderr.splitlines()[-1:] == ["It was so already."]
+    assert machine.changes() == []
+    assert "socket\ttrue" in machine.run("status", "--plain").stdout.splitlines()
+    machine.run("uninstall")
+    assert machine.changes() == ["disable --now placet.socket placet.service", "daemon-reload"]
+    assert not socket.exists()
+
+
+def test_a_socket_whose_path_is_too_long_for_systemd_is_refused_before_anything_is_written(machine: Machine):
+    result = machine.run("install", "--socket", PLACET_HOME=f"{machine.home}/{'x' * 100}")
+    assert (result.returncode, machine.changes()) == (2, [])
+    assert "too long for systemd" in result.stderr
+    assert "without --socket" in result.stderr
+    assert not machine.unit.exists()
 
 
 def test_settings_of_the_shell_are_named_as_left_behind(machine: Machine):
@@ -263,4 +300,13 @@ def test_a_real_user_manager_runs_what_was_installed(group: str) -> None:
     assert facts["Again"].endswith("It was so already."), text
     assert "active:true" in facts["Facts"], text
     assert facts["Key"].startswith("key: the credential model_key"), text
+    assert (facts["Away"], facts["Woken"], facts["Back"]) == (
+        "inactive",
+        "Written in the sandbox",
+        "active",
+    ), text
+    assert facts["Socket"].endswith("/control.sock"), text
+    assert "ended while it answered" in facts["Refused"], text
+    assert (facts["SocketThen"], facts["Failed"]) == ("active", "failed 0"), text
+    assert facts["Mended"] == "Written in the sandbox", text
     assert (facts["After"], facts["Unit"], facts["Data"]) == ("inactive", "gone", "there"), text

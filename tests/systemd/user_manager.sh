@@ -55,6 +55,22 @@ if [[ -n $install ]]; then
     echo "Facts=$("$scripts/placet" service status --plain | tr '\t\n' ': ')"
     echo "Key=$("$scripts/placet" doctor --plain | grep -o 'key: .*')"
     "$scripts/placet" add "Written in the sandbox" >&2
+    "$scripts/placet" service install --socket >&2
+    for _ in 1 2; do
+        systemctl --user stop placet >&2
+        echo "Away=$(systemctl --user is-active placet || true)"
+        echo "Woken=$("$scripts/placet" list --plain | grep -o 'Written in the sandbox')"
+    done
+    echo "Back=$(systemctl --user is-active placet)"
+    echo "Socket=$("$scripts/placet" doctor --plain | grep -o 'systemd listens at .*control.sock')"
+    # A daemon that cannot start keeps nobody waiting, and is not started again and again for who has gone.
+    systemctl --user stop placet >&2
+    echo 'listen = "nowhere"' >"$HOME/.config/placet/config.toml"
+    echo "Refused=$("$scripts/placet" list 2>&1 | tr '\n' ' ' || true)"
+    echo "SocketThen=$(systemctl --user is-active placet.socket || true)"
+    echo "Failed=$(systemctl --user is-active placet || true) $(systemctl --user show --property=NRestarts --value placet)"
+    rm "$HOME/.config/placet/config.toml"
+    echo "Mended=$("$scripts/placet" list --plain | grep -o 'Written in the sandbox')"
     "$scripts/placet" service uninstall >&2
     echo "After=$(systemctl --user is-active placet || true)"
     echo "Unit=$([[ -e $HOME/.config/systemd/user/placet.service ]] && echo there || echo gone)"

@@ -86,7 +86,8 @@ def get(path: str, query: Query | None = None, wait_s: float = ANSWER_TIMEOUT_S)
         return answer
     except _Broken as broken:
         message = _("the connection to the daemon ended while it answered ({fault})").format(fault=broken)
-        raise CommandError("failed", message) from broken
+        hint = _("`journalctl --user -u placet` says why, if systemd runs it")
+        raise CommandError("failed", message, hint) from broken
 
 
 def find(path: str) -> Any:

@@ -6,6 +6,7 @@ Never repairs, and never finds fault without a remedy.
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from itertools import islice
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from daemon.agents.deciding import item_state
@@ -53,6 +54,28 @@ def check_disk(floor: DiskFloor) -> Check:
         return make_check("disk", text, remedy, well=False, code="disk_low", parameters=parameters)
     free = sentence("disk-free", "{free_mib} MiB free", free_mib=parameters["free_mib"])
     return make_check("disk", free, well=True, code="disk_well", parameters=parameters)
+
+
+def check_socket(path: Path | None) -> Iterator[Check]:
+    """Look at the control socket that a service manager passed; nothing is found of a daemon's own."""
+    if path is None:
+        return
+    parameters: dict[str, str | int] = {"socket": str(path)}
+    if path.is_socket():
+        text = sentence(
+            "socket-passed",
+            "systemd listens at {socket}: what asks for the daemon starts it, and waits for it",
+            socket=str(path),
+        )
+        yield make_check("socket", text, well=True, code="socket_passed", parameters=parameters)
+        return
+    text = sentence(
+        "socket-gone",
+        "the socket {socket}, at which systemd listens, is gone: no command finds the daemon",
+        socket=str(path),
+    )
+    remedy = sentence("restart-socket", "run `systemctl --user restart placet.socket placet`")
+    yield make_check("socket", text, remedy, well=False, code="socket_gone", parameters=parameters)
 
 
 def check_database(snapshot: Snapshot) -> Check:

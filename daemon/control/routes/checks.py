@@ -4,6 +4,7 @@ Never repairs anything: each finding names what a person can do.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from daemon.agents.running.remote_model import RemoteModel
 from daemon.clock import Clock, ClockWatch
@@ -16,7 +17,10 @@ from store.threads import StoreThreads
 
 
 class CheckRoutes:
-    """The route, for one daemon; without `remotes`, no model's server is configured."""
+    """The route, for one daemon; without `remotes`, no model's server is configured.
+
+    At `socket` the service manager listens for this daemon, None if the daemon does so itself.
+    """
 
     def __init__(
         self,
@@ -27,6 +31,7 @@ class CheckRoutes:
         watch: ClockWatch,
         peers: PeerNetwork,
         remotes: Sequence[RemoteModel],
+        socket: Path | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -34,6 +39,7 @@ class CheckRoutes:
         self._watch = watch
         self._peers = peers
         self._remotes = remotes
+        self._socket = socket
 
     def routes(self) -> list[Route]:
         """Return the route."""
@@ -62,6 +68,7 @@ class CheckRoutes:
         withheld = {name for remote in self._remotes for name in remote.endpoint.withheld_categories}
         checks = [
             this_device.check_disk(self._floor),
+            *this_device.check_socket(self._socket),
             this_device.check_lease(self._store.replica_doubt, self._store.lease_is_stale),
             *await remote_model.check_models(self._remotes),
             *connections.check_connections(

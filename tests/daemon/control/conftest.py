@@ -1,6 +1,7 @@
 """A control API on a real store and socket, and a client that holds answers to their description."""
 
 import io
+import socket
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
 from datetime import UTC
@@ -82,9 +83,11 @@ class Api:
         self.control: ControlServer | None = None
         self._opened = ExitStack()
 
-    async def start(self, uid: int | None = None) -> None:
+    async def start(self, uid: int | None = None, passed: socket.socket | None = None) -> None:
         dispatch = Dispatcher(self.store, DiskFloor(self.folder, self.floor))
-        self.control = await ControlServer.start(self.path, self.routes, dispatch, self.events, uid=uid)
+        self.control = await ControlServer.start(
+            self.path, self.routes, dispatch, self.events, uid=uid, passed=passed
+        )
         address = self._opened.enter_context(paths.short_address(str(self.path)))
         self.session = aiohttp.ClientSession("http://placet", connector=aiohttp.UnixConnector(address))
 

@@ -9,10 +9,12 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
+import click
+
 from daemon.cli.api.client import ApiAnswer
 from daemon.cli.api.command_error import CommandError
 from daemon.cli.commands.operation import systemd_unit
-from daemon.cli.commands.operation.systemd_unit import UNIT_NAME, unit_file
+from daemon.cli.commands.operation.systemd_unit import SOCKET_UNIT_NAME, UNIT_NAME, unit_file
 from daemon.cli.framework.declaration import command, group, pass_output
 from daemon.cli.terminal.output import key_value_rows
 from daemon.paths import UnsafeFolder, find_paths, make_folders
@@ -20,16 +22,20 @@ from daemon.words.terminal_text import escape, pad_right
 from daemon.words.translation import _, pgettext, pgettext_noop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from daemon.cli.terminal.display import Display
     from daemon.cli.terminal.output import Output
     from daemon.shapes.answers import SentenceJson
 
 _SYSTEMCTL_S: Final = 60
-_KEYS: Final = ("installed", "unit", "enabled", "active", "pid")
+_KEYS: Final = ("installed", "unit", "enabled", "active", "socket", "pid")
 _FACTS: Final = dict(
-    zip(_KEYS, pgettext_noop("unit", "installed", "unit", "enabled", "active", "process"), strict=True)
+    zip(
+        _KEYS,
+        pgettext_noop("unit", "installed", "unit", "enabled", "active", "socket", "process"),
+        strict=True,
+    )
 )
 
 
@@ -71,9 +77,14 @@ def _require_systemctl(*words: str) -> str:
 
 
 @command("install")
+@click.option("--socket", is_flag=True, help="A command starts the daemon too, and waits for it.")
 @pass_output
-def install_command(output: Output) -> None:
-    """Have systemd run the daemon for you, now and after every login."""
+def install_command(output: Output, *, socket: bool) -> None:
+    """Have systemd run the daemon for you, now and after every login.
+
+    With --socket, systemd listens for the daemon while it is away. A socket that is installed stays until
+    you uninstall.
+    """
     if not _answers():
         raise CommandError(
             "failed",
@@ -82,25 +93,23 @@ def install_command(output: Output) -> None:
                 command=f"{systemd_unit.start_command()} up"
             ),
         )
-    file = unit_file()
-    before = _read(file)
-    if before is not None and not before.startswith(systemd_unit.FIRST_LINE):
-        raise CommandError(
-            "conflict", _("{file} is not Placet's own").format(file=file), _("move it away first")
-        )
+    before = {name: _read_own(name) for name in (UNIT_NAME, SOCKET_UNIT_NAME)}
+    texts = {}
+    if socket or before[SOCKET_UNIT_NAME] is not None:
+        texts[SOCKET_UNIT_NAME] = systemd_unit.socket_unit_text(os.environ)
     try:
         make_folders(find_paths())
     except UnsafeFolder as fault:
         sentence: SentenceJson = {"id": fault.sentence_id, "params": {**fault.params}}
         raise CommandError("forbidden", str(fault), sentence=sentence) from fault
     renewed = systemd_unit.store_key(os.environ)
-    text = systemd_unit.unit_text(os.environ)
+    texts[UNIT_NAME] = systemd_unit.unit_text(os.environ)
     for folder in systemd_unit.homes_hidden_by_sandbox(os.environ):
         output.write_remark(_("{folder} is in /tmp, which no service sees.").format(folder=folder))
-    stands = _state("is-enabled") == "enabled" and _state("is-active") == "active"
-    was_so = before == text and stands and not renewed
+    changed = [name for name, text in texts.items() if text != before[name]]
+    was_so = not changed and not renewed and all(map(_stands, texts))
     if not was_so:
-        _start(file, text, before, renewed=renewed)
+        _start(texts, changed, renewed=renewed)
     output.write_answer(ApiAnswer(_facts(), ""), _lines, key_value_rows)
     output.write_remark(
         _("It was so already.") if was_so else _("Installed. It runs while you are logged in.")
@@ -115,13 +124,22 @@ def install_command(output: Output) -> None:
         output.write_remark(message.format(file=systemd_unit.key_file(os.environ)))
 
 
-def _start(file: str, text: str, before: str | None, *, renewed: bool) -> None:
-    if text != before:
-        systemd_unit.write_unit(file, text)
+def _start(texts: Mapping[str, str], changed: Sequence[str], *, renewed: bool) -> None:
+    """Write the units that changed, and have systemd run what they say."""
+    for name in changed:
+        systemd_unit.write_unit(unit_file(name), texts[name])
+    if changed:
         _require_systemctl("daemon-reload")
-    running = _state("is-active") == "active"
+    running = _state("is-active", UNIT_NAME) == "active"
+    if SOCKET_UNIT_NAME in texts and (SOCKET_UNIT_NAME in changed or not _stands(SOCKET_UNIT_NAME)):
+        # A socket cannot be made for a daemon that runs with another one.
+        if running:
+            _require_systemctl("stop", UNIT_NAME)
+        _require_systemctl("enable", SOCKET_UNIT_NAME)
+        _require_systemctl("restart", SOCKET_UNIT_NAME)
+        running = False
     _require_systemctl("enable", "--now", UNIT_NAME)
-    if running and (text != before or renewed):
+    if running and (UNIT_NAME in changed or renewed):
         _require_systemctl("restart", UNIT_NAME)
 
 
@@ -134,6 +152,17 @@ def _tell_left_behind(output: Output) -> None:
         output.write_remark(message.format(names=", ".join(names)))
 
 
+def _read_own(name: str) -> str | None:
+    """Return the text of a unit that is installed, None if it is not; refuse one that is not Placet's."""
+    file = unit_file(name)
+    text = _read(file)
+    if text is not None and not text.startswith(systemd_unit.FIRST_LINES[name]):
+        raise CommandError(
+            "conflict", _("{file} is not Placet's own").format(file=file), _("move it away first")
+        )
+    return text
+
+
 def _read(file: str) -> str | None:
     try:
         with open(file, encoding="utf-8") as opened:
@@ -142,9 +171,13 @@ def _read(file: str) -> str | None:
         return None
 
 
-def _state(question: str) -> str:
+def _stands(name: str) -> bool:
+    return _state("is-enabled", name) == "enabled" and _state("is-active", name) == "active"
+
+
+def _state(question: str, name: str) -> str:
     """Ask `is-active` or `is-enabled`, which answer by their status and one word."""
-    status, output_text = _systemctl(question, UNIT_NAME)
+    status, output_text = _systemctl(question, name)
     return "" if status == 127 else output_text.splitlines()[0] if output_text else ""
 
 
@@ -154,8 +187,10 @@ def _facts() -> dict[str, Any]:
     return {
         "installed": os.path.exists(file),
         "unit": file,
-        "enabled": _state("is-enabled") == "enabled",
-        "active": _state("is-active") == "active",
+        "enabled": _state("is-enabled", UNIT_NAME) == "enabled",
+        "active": _state("is-active", UNIT_NAME) == "active",
+        "socket": os.path.exists(unit_file(SOCKET_UNIT_NAME))
+        and _state("is-active", SOCKET_UNIT_NAME) == "active",
         "pid": int(pid) if pid.isdigit() and pid != "0" else None,
     }
 
@@ -170,15 +205,16 @@ def _lines(fields: dict[str, Any], display: Display) -> Iterator[str]:
 @pass_output
 def uninstall_command(output: Output) -> None:
     """Have systemd stop running the daemon; the journal and the settings stay."""
-    file = unit_file()
-    if not os.path.exists(file):
+    names = [name for name in (SOCKET_UNIT_NAME, UNIT_NAME) if os.path.exists(unit_file(name))]
+    if not names:
         output.write_answer(ApiAnswer(_facts(), ""), _lines, key_value_rows)
         output.write_remark(_("It was so already."))
         return
     reachable = _answers()
     if reachable:
-        _require_systemctl("disable", "--now", UNIT_NAME)
-    os.unlink(file)
+        _require_systemctl("disable", "--now", *names)
+    for name in names:
+        os.unlink(unit_file(name))
     if reachable:
         _require_systemctl("daemon-reload")
     output.write_answer(ApiAnswer(_facts(), ""), _lines, key_value_rows)

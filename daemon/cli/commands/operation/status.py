@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from daemon.cli.api import client
 from daemon.cli.api.client import ApiAnswer
 from daemon.cli.api.command_error import EXIT_DONE, EXIT_FAILED, CommandError
+from daemon.cli.commands.operation.systemd_unit import SOCKET_UNIT_NAME, unit_file
 from daemon.cli.framework.declaration import command, pass_output
 from daemon.cli.views.devices.status import HealthCheckResult, check_lines, status_rows, status_screen
 from daemon.paths import find_paths
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _CHECKS: Final = (
     gettext_noop("disk"),
+    gettext_noop("socket"),
     gettext_noop("lease"),
     gettext_noop("clock"),
     gettext_noop("devices"),
@@ -70,7 +72,7 @@ def _checks() -> Iterator[HealthCheckResult]:
     try:
         status = client.get("/v1/status").json
     except CommandError as refusal:
-        yield _refused_check(gettext_noop("daemon"), refusal)
+        yield _refused_check(gettext_noop("daemon"), _with_unit_hint(refusal))
         return
     yield HealthCheckResult(
         gettext_noop("daemon"), True, _("answers as {name}").format(name=status.get("name"))
@@ -91,6 +93,17 @@ def _daemons_own() -> Iterator[HealthCheckResult]:
             answer_words(check_json, "found"),
             answer_words(check_json, "remedy"),
         )
+
+
+def _with_unit_hint(refusal: CommandError) -> CommandError:
+    """Return a refusal with what to do if systemd was to listen for the daemon."""
+    if refusal.code != "no_daemon" or not os.path.exists(unit_file(SOCKET_UNIT_NAME)):
+        return refusal
+    return CommandError(
+        refusal.code,
+        refusal.message,
+        _("run `{command}`").format(command=f"systemctl --user restart {SOCKET_UNIT_NAME}"),
+    )
 
 
 def _refused_check(name: str, refusal: CommandError) -> HealthCheckResult:

@@ -1,4 +1,4 @@
-"""Writes the systemd unit for this installation and this user's folders, and the model's key beside it.
+"""Writes the systemd units for this installation and this user's folders, and the model's key beside it.
 
 Never changes the sandbox of the packaged unit, except for the folders that may be written. Never
 puts the key into the unit, which others may read.
@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 UNIT_NAME: Final = "placet.service"
-FIRST_LINE: Final = "# Placet for one user."
+SOCKET_UNIT_NAME: Final = "placet.socket"
+FIRST_LINES: Final = {
+    UNIT_NAME: "# Placet for one user.",
+    SOCKET_UNIT_NAME: "# Placet's socket for one user",
+}
+_PACKAGED_SOCKET: Final = "ListenStream=%t/placet/control.sock\n"
+_SOCKET_PATH_BYTES_MAX: Final = 107  # sockaddr_un(7), without the closing zero
 _PACKAGED_COMMAND: Final = "ExecStart=%h/.local/bin/placet up"
 _PACKAGED_FOLDERS: Final = "BindPaths=-%h/.config/placet\nBindPaths=-%h/.local/share/placet\n"
 _PACKAGED_PROGRAM: Final = (
@@ -33,11 +39,11 @@ _KEY_BYTES_MAX: Final = 4096
 _FOLDERS: Final = ("PLACET_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 
 
-def unit_file() -> str:
-    """Return the path of this user's unit, whether it is installed or not."""
+def unit_file(name: str = UNIT_NAME) -> str:
+    """Return the path of a unit of this user, whether it is installed or not."""
     base = os.environ.get("XDG_CONFIG_HOME", "")
     folder = base if os.path.isabs(base) else os.path.expanduser("~/.config")
-    return os.path.join(folder, "systemd", "user", UNIT_NAME)
+    return os.path.join(folder, "systemd", "user", name)
 
 
 def start_command() -> str:
@@ -57,8 +63,8 @@ def _program_in_unit(program: str) -> str:
 
 def unit_text(environment: Mapping[str, str]) -> str:
     """Return the unit for this installation; variables that move the folders are copied into it."""
-    packaged = _read_packaged_unit()
-    assert packaged.startswith(FIRST_LINE)
+    packaged = _read_packaged_unit(UNIT_NAME)
+    assert packaged.startswith(FIRST_LINES[UNIT_NAME])
     assert _PACKAGED_COMMAND in packaged
     assert _PACKAGED_FOLDERS + _PACKAGED_PROGRAM in packaged
     moved = [
@@ -78,6 +84,23 @@ def unit_text(environment: Mapping[str, str]) -> str:
         _PACKAGED_COMMAND, "\n".join([*moved, *handed, f"ExecStart={start_command()} up"])
     )
     return unit.replace(_PACKAGED_FOLDERS + _PACKAGED_PROGRAM, "".join([*folders, *program]))
+
+
+def socket_unit_text(environment: Mapping[str, str]) -> str:
+    """Return the unit of the socket that commands of this installation connect to."""
+    packaged = _read_packaged_unit(SOCKET_UNIT_NAME)
+    assert packaged.startswith(FIRST_LINES[SOCKET_UNIT_NAME])
+    assert _PACKAGED_SOCKET in packaged
+    path = find_paths(environment).socket
+    if len(os.fsencode(path)) > _SOCKET_PATH_BYTES_MAX:
+        raise CommandError(
+            "usage",
+            _("the path {socket} is too long for systemd, which takes {bytes} bytes").format(
+                socket=path, bytes=_SOCKET_PATH_BYTES_MAX
+            ),
+            _("name a shorter folder in PLACET_HOME, or install it without --socket"),
+        )
+    return packaged.replace(_PACKAGED_SOCKET, f"ListenStream={_plain(path)}\n")
 
 
 def program_folders() -> list[str]:
@@ -152,8 +175,8 @@ def _optional_mount(folder: str) -> str:
     return _quote(f"-{folder}")
 
 
-def _read_packaged_unit() -> str:
-    """Read the unit that this installation or its source tree contains."""
+def _read_packaged_unit(name: str) -> str:
+    """Read a unit that this installation or its source tree contains."""
     tree = os.path.dirname(os.path.dirname(os.path.abspath(daemon.__file__)))
     # site-packages is three folders below the prefix that contains the shared files.
     prefixes = (sys.prefix, os.path.abspath(os.path.join(tree, "..", "..", "..")))
@@ -163,11 +186,11 @@ def _read_packaged_unit() -> str:
     ]
     for place in places:
         try:
-            with open(os.path.join(place, "placet.service"), encoding="utf-8") as opened:
+            with open(os.path.join(place, name), encoding="utf-8") as opened:
                 return opened.read()
         except (FileNotFoundError, NotADirectoryError):
             continue
-    raise CommandError("failed", _("this installation has no {module}").format(module="placet.service"))
+    raise CommandError("failed", _("this installation has no {module}").format(module=name))
 
 
 def write_unit(file: str, text: str) -> None:
