@@ -81,7 +81,7 @@ from daemon.web.server import PageServer
 from daemon.web.services import PageServices
 from daemon.web.settings import settings_routes
 from daemon.web.sign_in import passkey_routes
-from daemon.web.tasks import list_routes, new_task_routes, task_routes
+from daemon.web.tasks import list_routes, new_task_routes, series_routes, task_routes
 from daemon.web.today import day_routes
 from daemon.web.viewer import Speech
 from daemon.words.translation import language_in_use
@@ -249,6 +249,7 @@ class Daemon:
             *list_routes.routes(services, typed),
             *new_task_routes.routes(services, typed, *self._on_new_task()),
             *task_routes.routes(services, typed, self._scheduler.outlook),
+            *series_routes.routes(services, typed),
             *import_routes.routes(services, self._imports),
             *review_routes.routes(services, typed),
             *first_run_routes.routes(services, self._scheduler, self._settings.model.kind),

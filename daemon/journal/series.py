@@ -189,7 +189,8 @@ def edit(tx: Transaction, ref: str, change: SeriesEdit, today: date) -> Series:
     clock = entities.resolve_base_clock(tx, record.entity, change.base)
     labels, categories = NameRegistry(tx, "label"), NameRegistry(tx, "category")
     fields = _fields(change, categories) | _label_fields(change, record, labels)
-    _require_order({"first": record.entity.value("first"), "until": record.entity.value("until")} | fields)
+    if fields.keys() & {"first", "until"}:
+        _require_order({name: record.entity.value(name) for name in ("first", "until")} | fields)
     changed = _changed_fields(record.entity, fields)
     writes = [*labels.writes, *categories.writes]
     if changed:

@@ -46,6 +46,7 @@ BEHIND_SETTINGS: Final = (
 """What the sheet of a phone shows beside the rooms for which its bar has no place."""
 FINDER_ALONE: Final = (
     Entry("add", "/tasks/new", "plus", gettext_noop("Add a task"), deed="add"),
+    Entry("series", "/series", "again", gettext_noop("What comes again")),
     Entry("undo", "/removed", "clock", gettext_noop("Undo the last change"), deed="undo"),
     Entry("pair", "/devices/pair", "devices", gettext_noop("Pair a device")),
     Entry("colours", "/settings#colours", "settings", gettext_noop("Colours")),

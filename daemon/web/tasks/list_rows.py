@@ -23,9 +23,10 @@ from syncproto.ids import EntityId, id_from_text, id_to_text
 class TaskRow:
     """A task in a list. `due` is its day in short, `late` that it has passed in full, `facts` the rest.
 
-    `waiting` says how many proposals wait. `agent` is the name of its agent; both are "" without any.
-    `status` is "" if it is the plain one, `priority` if it is the usual one. `base` is what its forms give
-    back, so that they count against what the row showed; `next_status` is the one that its tick sets.
+    `series_id` is that of what it is one of, if it comes again. `waiting` says how many proposals wait.
+    `agent` is the name of its agent; both are "" without any. `status` is "" if it is the plain one,
+    `priority` if it is the usual one. `base` is what its forms give back, so that they count against what the
+    row showed; `next_status` is the one that its tick sets.
     """
 
     id: str
@@ -43,6 +44,7 @@ class TaskRow:
     agent: str
     agent_id: str
     base: str
+    series_id: str = ""
 
     @property
     def tone(self) -> str:
@@ -95,4 +97,5 @@ def _row(
         agent=(agent.name or _("Agent")) if agent is not None else "",
         agent_id=id_to_text(agent.id) if agent is not None else "",
         base=clock_text({} if entity is None else clock_json(entity.clock)),
+        series_id=line.series_id or "",
     )

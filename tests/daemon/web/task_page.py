@@ -13,7 +13,7 @@ from aiohttp import web
 from daemon.agents.running.timetable import Outlook
 from daemon.journal import tasks as task_use_cases
 from daemon.journal.human_input import HumanInput
-from daemon.web.tasks import list_routes, new_task_routes, task_routes
+from daemon.web.tasks import list_routes, new_task_routes, series_routes, task_routes
 from daemon.web.today import day_routes
 from store.sentence import sentence
 from store.transaction import EntityWrite, Transaction
@@ -35,6 +35,7 @@ class TaskPage(Page):
             *day_routes.routes(self.services, human_input),
             *list_routes.routes(self.services, human_input),
             *new_task_routes.routes(self.services, human_input, lambda _tx, task: self.made.append(task)),
+            *series_routes.routes(self.services, human_input),
             *task_routes.routes(self.services, human_input, lambda _agent: self.outlook),
         ]
 

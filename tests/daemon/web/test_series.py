@@ -26,6 +26,9 @@ async def page(tmp_path: Path) -> AsyncIterator[TaskPage]:
         yield page
 
 
+TODAY = date(2026, 1, 1)
+
+
 async def add(page: TaskPage, **fields: object) -> Series:
     today = date.fromisoformat(day(page, 0))
     new = NewSeries(**({"title": "Water the plants", "every": "FREQ=DAILY"} | fields))  # type: ignore[arg-type]
@@ -86,3 +89,33 @@ async def test_a_task_that_nobody_has_touched_moves_on_the_board(page: TaskPage)
     form = move_form((await page.ask("/board")).text, task, status="IN PROGRESS")
     assert (await page.ask("/board", form)).status == 303
     assert "Water the plants" in column((await page.ask("/board")).text, "IN PROGRESS")
+
+
+async def send(page: TaskPage, deed: str, **fields: str) -> int:
+    return (await page.ask("/series", {"do": deed, **fields})).status
+
+
+async def test_series_are_added_skipped_changed_ended_and_removed(page: TaskPage) -> None:
+    assert "Nothing comes again" in (await page.ask("/series")).text
+    assert await send(page, "add", title="Pay the rent", every="blah") == 409
+    assert await send(page, "add", title="Pay the <b>rent", every="2 weeks", first="friday") == 303
+    (made,) = await page.store.read(lambda snapshot: series.list_series(snapshot, TODAY))
+    text = (await page.ask("/series")).text
+    assert "Pay the &lt;b&gt;rent" in text
+    assert "every 2 weeks" in text
+    assert f'href="/series#s-{made.id}"' in (await page.ask("/tasks")).text
+    assert await send(page, "skip", series=made.id) == 303
+    assert await send(page, "change", series=made.id, title="Rent", until="2030-01-01") == 303
+    assert await send(page, "change", series=made.id, on="in 3 months", every="month on the 1st") == 303
+    shown = await page.store.read(lambda snapshot: series.list_series(snapshot, TODAY))
+    assert [(other.title, other.rule) for other in shown] == [
+        ("Rent", "FREQ=WEEKLY;INTERVAL=2"),
+        ("Rent", "FREQ=MONTHLY;BYMONTHDAY=1"),
+    ]
+    assert await send(page, "change", series=made.id, on="yesterday") == 409
+    assert await send(page, "end", series=made.id) == 303
+    for other in shown:
+        assert await send(page, "remove", series=other.id) == 303
+    assert "Nothing comes again" in (await page.ask("/series")).text
+    assert await send(page, "unknown", series=made.id) == 400
+    assert await send(page, "skip") == 400
