@@ -49,8 +49,8 @@ const hasTyped = () => [...document.forms].some(isTyped);
 
 /** Makes `now` like `next`. Elements with an id stay the same elements, and with them focus and scrolling. */
 function morph(now, next) {
-  // What is read of a line as it is typed, and what came of a form, until the next one is answered.
-  if (now.matches(".read") || (!isAnswer && now.matches("[data-stays]"))) return;
+  // What is read of a line as it is typed, a menu that is open, and what came of a form, until the next is answered.
+  if (now.matches(".read, :popover-open") || (!isAnswer && now.matches("[data-stays]"))) return;
   if (now.matches("form[data-sends]")) {
     if (isTyped(now)) return;
     // From here on its fields show what the attributes say.

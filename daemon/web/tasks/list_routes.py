@@ -16,7 +16,6 @@ from daemon.agents.person.task_agents import agents_of_tasks, waiting_by_task
 from daemon.journal import search
 from daemon.journal.fields.validation import PRIORITIES, STATUSES
 from daemon.journal.human_input import HumanInput
-from daemon.journal.references.names import shown_name
 from daemon.journal.references.task_filters import WITHOUT_ANY, ResolvedFilter, TaskFilter, resolve_filter
 from daemon.journal.views.sorted_tasks import TaskOrder, TaskState, count_later, sorted_states
 from daemon.journal.views.task_lines import task_lines_of
@@ -27,7 +26,7 @@ from daemon.web.refusals import refusal_words
 from daemon.web.services import PageServices
 from daemon.web.tasks.list_rows import TaskRow, rows_of_lines
 from daemon.web.tasks.row_deeds import do_to_rows
-from daemon.web.tasks.row_menu import label_names, menu_choices
+from daemon.web.tasks.row_menu import category_names, label_names, menu_choices, offered_labels
 from daemon.words import terms
 from daemon.words.day_groups import begin_later_words
 from daemon.words.translation import _
@@ -117,7 +116,11 @@ class _TaskList:
             room="tasks",
             after=after,
             here=query.address(),
-            menu=menu_choices(self._typed.today(), listed.labels),
+            menu=menu_choices(
+                self._typed.today(),
+                offered_labels(listed.labels, (name for row in listed.rows for name in row.labels)),
+                listed.categories,
+            ),
             refused_words=refused_words,
             fault=fault,
             rows=listed.rows,
@@ -153,7 +156,7 @@ def _read(snapshot: Snapshot, query: _ListQuery, now_ms: int, typed: HumanInput)
         ),
         more,
         label_names(snapshot),
-        sorted({shown_name(entity) for entity in snapshot.entities("category")}, key=str.casefold),
+        category_names(snapshot),
         _later_count(snapshot, query, wanted, begun_by),
         {"waiting_count": waiting_count(waiting), "asks_count": ask_views.count_open_asks(snapshot, now_ms)},
     )

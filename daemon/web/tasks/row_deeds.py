@@ -3,6 +3,7 @@
 Never writes half of what was asked for: all rows are changed together, or none.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 from multidict import MultiDict, MultiDictProxy
@@ -10,6 +11,7 @@ from multidict import MultiDict, MultiDictProxy
 from daemon.journal import tasks
 from daemon.journal.human_input import HumanInput
 from daemon.refusal import Refused
+from daemon.task_fields import form_fields
 from daemon.web.forms import refuse_form
 from daemon.web.refusals import refusal_words, shortfall_words
 from daemon.web.services import PageServices
@@ -17,7 +19,9 @@ from daemon.web.tasks.sent_forms import SentForm, read_sent
 from store.transaction import Transaction
 
 ROWS_MAX: Final = 200
-_FIELDS: Final = frozenset({"due", "priority", "status", "labels", "title"})
+_FIELDS: Final = frozenset({"status", *(field.name for field in form_fields(is_new=False))})
+_TYPED: Final[Mapping[str, str]] = {"labels": "label"}
+"""The names of the fields into which another value is typed, if those are not what they set."""
 
 Form = MultiDictProxy[str]
 
@@ -56,12 +60,29 @@ def _read_row_form(form: Form, base: str, typed: HumanInput) -> SentForm:
 def _task_form(form: Form, base: str) -> MultiDict[str]:
     """Return the form of the task's own page that does the same to one task."""
     field, colon, value = form.get("set", "").partition(":")
+    reason = form.get("reason", "")
+    if field == "typed":
+        return _typed_form(form, base)
+    if field == "unlabel":
+        return MultiDict({"do": "edit", "labels": "", "shown_labels": value, "base": base})
     if field not in _FIELDS:
         raise refuse_form()
-    if not colon:
-        value = form.get({"labels": "label"}.get(field, field), "")
     if field == "status":
-        return MultiDict({"do": "status", "status": value, "base": base})
+        return MultiDict({"do": "status", "status": value, "reason": reason, "base": base})
+    return _edit_form({field: value if colon else form.get(_TYPED.get(field, field), "")}, base)
+
+
+def _typed_form(form: Form, base: str) -> MultiDict[str]:
+    """Return the form for what was typed into the menu, if Enter sends it: the key names no part of it."""
+    typed = {field: form.get(_TYPED.get(field, field), "").strip() for field in _FIELDS}
+    edits = {field: words for field, words in typed.items() if words}
+    reason = form.get("reason", "").strip()
+    if reason and not edits:
+        return MultiDict({"do": "status", "reason": reason, "base": base})
+    return _edit_form(edits, base)
+
+
+def _edit_form(edits: Mapping[str, str], base: str) -> MultiDict[str]:
     # What is shown differs from whatever was typed: every press is meant.
-    shown = "" if field == "labels" else "\N{EM DASH}"
-    return MultiDict({"do": "edit", field: value, f"shown_{field}": shown, "base": base})
+    shown = {f"shown_{field}": "" if field == "labels" else "\N{EM DASH}" for field in edits}
+    return MultiDict({"do": "edit", **edits, **shown, "base": base})

@@ -92,7 +92,6 @@ def forms_of(task: Task, base: str, notes: Iterable[NoteRow], sent: SentForm | N
     shown = {f"shown_{name}": value for name, value in values.items()}
     forms = {
         "edit": FormFields(values | shown | {"base": base}),
-        "status": FormFields({"status": task.status, "reason": "", "base": base}),
         "item": FormFields({"title": "", "checklist": ""}),
         "note": FormFields({"note": ""}),
     }
@@ -190,17 +189,17 @@ def _read_remove(form: Form, _human_input: HumanInput) -> SentForm:
 
 
 def _read_status(form: Form, _human_input: HumanInput) -> SentForm:
-    edit = TaskEdit(status=form.get("status", ""), base=_clock(form))
-    reason = form.get("reason", "").strip()
+    """Read a status, a reason, or both; a reason alone is one for the status that the task has."""
+    edit, reason = TaskEdit(base=_clock(form)), form.get("reason", "").strip()
+    status = form.get("status")
     if reason:
         edit = structs.replace(edit, reason=reason)
-    faults = faults_of(
-        {
-            "status": lambda: validation.checked_status(form.get("status", "")),
-            "reason": lambda: validation.checked_reason(reason),
-        }
-    )
-    if not faults and not reason and edit.status in validation.NEEDS_REASON:
+    checks: dict[str, Callable[[], object]] = {"reason": lambda: validation.checked_reason(reason)}
+    if status is not None:
+        edit = structs.replace(edit, status=status)
+        checks["status"] = lambda: validation.checked_status(status)
+    faults = faults_of(checks)
+    if not faults and not reason and (status is None or status in validation.NEEDS_REASON):
         faults["reason"] = _("This status needs a reason: say what the task waits for.")
     return SentForm("status", form, lambda tx, ref: tasks.edit(tx, ref, edit), faults)
 

@@ -9,8 +9,9 @@ from typing import Any, Final, NamedTuple, cast
 import msgspec
 
 from daemon.agents.person.agent_overview import AgentDetails
-from daemon.journal.fields.validation import CLOSED, PRIORITY_DEFAULT
+from daemon.journal.fields.validation import CLOSED, PLAIN_STATUS, PRIORITY_DEFAULT
 from daemon.journal.views.structures import Conflict, Entry, Task
+from daemon.task_fields import DAY_FIELDS
 from daemon.web.decide.agent_line import AgentLine, agent_line
 from daemon.web.tasks.conflict_rows import ConflictRow, clock_text, conflict_rows
 from daemon.web.tasks.part_rows import (
@@ -27,9 +28,11 @@ from daemon.web.tasks.part_rows import (
     time_rows,
 )
 from daemon.words import terms
-from daemon.words.dates import duration_words, relative_time
+from daemon.words.agents import report_age_words, report_fields, report_list, report_list_words
+from daemon.words.dates import duration_words
 from daemon.words.task_parts import day_facts, spent_words
-from daemon.words.translation import ngettext
+from daemon.words.translation import _, ngettext
+from daemon.words.values import with_colon
 
 STATUS_TONES: Final = {"IN PROGRESS": "green", "DONE": "green", "REJECTED": "red"}
 NOTES_SHOWN: Final = 20
@@ -45,24 +48,35 @@ class ShownTask(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class TaskPage:
-    """One task, the newest note first. `base` is what a form gives back, so that it counts against that.
+class Chip:
+    """A value of a task, which opens the part of the menu that sets it: its field, its words and its tone.
 
-    `late` and `facts` are the due date, the time, the priority and the category. `notes_left` counts what
-    another address shows, `left_out` says what none shows.
+    Not `is_set`: it is the usual value. `is_asked`: there is none, and the words name what it would be.
+    """
+
+    field: str
+    words: str
+    tone: str = ""
+    is_set: bool = True
+    is_asked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPage:
+    """One task, the oldest note first. `base` is what a form gives back, so that it counts against that.
+
+    `chips` are its values but for the labels. `notes_left` counts what another address shows, `left_out` says
+    what none shows.
     """
 
     id: str
     title: str
-    status: str
-    status_words: str
-    status_tone: str
     is_closed: bool
+    next_status: str
+    tone: str
     reason: str
-    late: str
-    facts: list[str]
+    chips: list[Chip]
     labels: list[str]
-    updated: str
     agent: AgentLine | None
     has_agent: bool
     conflicts: list[ConflictRow]
@@ -74,6 +88,8 @@ class TaskPage:
     times_left: int
     spent: str
     links: list[LinkRow]
+    report: list[str]
+    report_age: str
     steps: list[StepRow]
     left_out: str
     base: str
@@ -86,46 +102,77 @@ class TaskPage:
 def page_of_task(shown: ShownTask, now_s: float, *, with_all_notes: bool) -> TaskPage:
     """Return one task in words."""
     task, agent, disputes, named = shown
-    days = day_facts(lambda name: getattr(task, name), now_s, is_over=task.status in CLOSED)
+    is_closed = task.status in CLOSED
     notes = task.entries if with_all_notes else task.entries[-NOTES_SHOWN:]
     is_apart = named is not None and named.id not in {entry.id for entry in notes}
     return TaskPage(
         id=task.id,
         title=task.title,
-        status=task.status,
-        status_words=terms.task_status(task.status),
-        is_closed=task.status in CLOSED,
-        status_tone=STATUS_TONES.get(task.status, ""),
+        is_closed=is_closed,
+        next_status=PLAIN_STATUS if is_closed else "DONE",
+        tone=task.priority.lower(),
         reason=task.reason or "",
-        late=days.late,
-        facts=_facts(task, days.facts),
+        chips=_chips(task, now_s),
         labels=task.labels,
-        updated=relative_time(task.updated_at, now_s) if task.updated_at else "",
         agent=agent_line(agent, now_s) if agent is not None else None,
         has_agent=task.agent_id is not None,
         conflicts=conflict_rows(disputes, now_s),
         lists=list_rows(task.checklists, now_s),
-        notes=[note_row(entry, now_s) for entry in reversed(notes)],
+        notes=[note_row(entry, now_s) for entry in notes],
         notes_left=len(task.entries) - len(notes),
         named_note=note_row(named, now_s) if named is not None and is_apart else None,
         times=time_rows(task.times, now_s),
         times_left=max(0, len(task.times) - TIMES_SHOWN),
         spent=duration_words(task.time_spent_minutes) if task.time_spent_minutes else "",
         links=link_rows(task.links),
+        report=_report(agent),
+        report_age=""
+        if agent is None
+        else ", ".join(report_age_words(cast(Any, msgspec.to_builtins(agent)))),
         steps=step_rows(task, now_s),
         left_out=_left_out_words(task),
         base=clock_text(task.vector_clock),
     )
 
 
-def _facts(task: Task, days: list[str]) -> list[str]:
-    facts = [
-        *days,
-        spent_words(cast(Any, msgspec.to_builtins(task))),
-        task.priority if task.priority != PRIORITY_DEFAULT else "",
-        task.category or "",
+def _chips(task: Task, now_s: float) -> list[Chip]:
+    """Return the values of a task, and the places for those that most tasks have."""
+    spent = spent_words(cast(Any, msgspec.to_builtins(task)))
+    return [
+        Chip("status", terms.task_status(task.status), STATUS_TONES.get(task.status, "")),
+        Chip("priority", task.priority, is_set=task.priority != PRIORITY_DEFAULT),
+        *_day_chips(task, now_s),
+        Chip("estimate_minutes", spent or _("Length"), is_set=bool(spent), is_asked=not spent),
+        *([Chip("category", task.category)] if task.category else []),
     ]
-    return [fact for fact in facts if fact]
+
+
+def _day_chips(task: Task, now_s: float) -> list[Chip]:
+    chips = []
+    for field in DAY_FIELDS:
+        own = {field.name: getattr(task, field.name)}
+        days = day_facts(own.get, now_s, is_over=task.status in CLOSED)
+        words = days.late or "".join(days.facts)
+        if words:
+            chips.append(Chip(field.name, words, "red" if days.late else ""))
+        elif field.name == "due":
+            chips.append(Chip(field.name, _("Due"), is_set=False, is_asked=True))
+    return chips
+
+
+def _report(agent: AgentDetails | None) -> list[str]:
+    """Return what the agent of a task reports, a line each: in short, then its lists."""
+    fields = report_fields((agent.report if agent is not None else None) or {})
+    lists = [(words, report_list(fields, key)) for key, words in report_list_words().items()]
+    short = fields.get("tldr")
+    return [
+        *([str(short)] if short else []),
+        *(with_colon(words[:1].upper() + words[1:]) + "; ".join(lines) for words, lines in lists if lines),
+    ]
+
+
+def _report_age(agent: AgentDetails | None) -> str:
+    return "" if agent is None else ", ".join(report_age_words(cast(Any, msgspec.to_builtins(agent))))
 
 
 def _left_out_words(task: Task) -> str:

@@ -2,7 +2,7 @@
 //
 // Never empties a form before its answer is there, never reads a line itself, and never acts while somebody types.
 
-import { announce, ask, deedOf, inTurn, isKey, isTyped, markBusy, parse, rows, show, signedOut, tellUnsent } from "./page.js";
+import { announce, ask, deedOf, inTurn, isKey, isTyped, items, markBusy, parse, rows, show, signedOut, tellUnsent } from "./page.js";
 
 // -- forms that are typed into --
 
@@ -22,8 +22,10 @@ function sendTyped(form, button) {
     const { answer, fresh } = asked;
     // Nothing comes after it: news would be asked of a page that may be gone.
     if (answer.ok && new URL(answer.url).pathname !== location.pathname) return new Promise(() => location.assign(answer.url));
+    if (answer.redirected) history.replaceState(null, "", answer.url);
     const focused = document.activeElement;
     const fold = form.closest("details");
+    const near = thingOf(form)?.id;
     if (answer.ok && isAsSent()) empty(form);
     const refused = !answer.ok && form.id && fresh.getElementById(form.id);
     if (refused && !fresh.getElementById("gone")) form.replaceWith(copyOf(refused));
@@ -34,7 +36,7 @@ function sendTyped(form, button) {
     const deed = document.querySelector("#deed p")?.innerText;
     announce(document.getElementById("outcome")?.innerText || deed || form.dataset.done || "");
     if (fold && answer.ok) fold.querySelector("summary").focus();
-    else if (focused !== document.body && !focused.isConnected) document.getElementById("main").focus();
+    else if (focused !== document.body && !focused.isConnected) (document.getElementById(near) ?? document.getElementById("main")).focus();
   }).finally(() => {
     sending.delete(form);
     line.removeAttribute("aria-busy");
@@ -57,7 +59,7 @@ document.addEventListener("submit", (event) => {
   const { target: form, submitter } = event;
   if (!form.matches("form[data-sends]") || event.defaultPrevented) return;
   event.preventDefault();
-  if (submitter?.matches(".tick")) rowOf(form).classList.add("ticked");
+  if (submitter?.matches(".tick")) thingOf(form).classList.add("ticked");
   form.closest("[popover]")?.hidePopover();
   sendTyped(form, submitter);
 });
@@ -156,27 +158,67 @@ document.addEventListener("submit", (event) => {
 });
 dialog.querySelector("[value=cancel]").addEventListener("click", () => dialog.close());
 
-// -- rows by keys and by a menu --
+// -- tasks by keys and by a menu: rows of a list, and the one that is open --
 
 const SENT = "[name=task], [name=base]";
 const menu = () => document.getElementById("row-menu");
-const rowOf = (node) => node.closest(".task");
+const thingOf = (node) => node.closest(".task, .one");
 const chosen = () => rows().filter((row) => row.matches(".chosen"));
+const labelsOf = (thing) => [...thing.querySelectorAll("[data-menu=labels]")].map((label) => label.textContent.trim());
 
-/** Opens the menu for a row, or for those chosen: the whole of it, or the part of one value. */
-function open(row, part, near = row.querySelector(".title")) {
+/** Opens the menu for a task, or for the rows chosen: the whole of it, or the part of one value. */
+function open(thing, part, near = thing.querySelector(".title, h1")) {
   const form = menu().querySelector("form");
+  form.reset();
   for (const old of form.querySelectorAll(SENT)) old.remove();
-  for (const meant of row.matches(".chosen") ? chosen() : [row]) {
-    form.append(...[...meant.querySelectorAll(SENT)].map((field) => field.cloneNode()));
-  }
+  const things = thing.matches(".chosen") ? chosen() : [thing];
+  for (const meant of things) form.append(...[...meant.querySelector("form").querySelectorAll(SENT)].map((field) => field.cloneNode()));
   for (const field of form.querySelectorAll("fieldset")) field.hidden = part && field.dataset.part !== part;
+  // A label that all of them have is taken away.
+  const own = things.map(labelsOf);
+  for (const button of form.querySelectorAll("[data-part=labels] button")) {
+    const label = button.textContent.trim();
+    button.ariaPressed = own.every((labels) => labels.includes(label));
+    button.value = `${button.ariaPressed === "true" ? "unlabel" : "labels"}:${label.slice(1)}`;
+  }
   menu().showPopover();
   const { left, bottom, top } = near.getBoundingClientRect();
   const { offsetWidth, offsetHeight, style } = menu();
   style.left = `max(8px, min(${left}px, 100vw - ${offsetWidth + 8}px))`;
   style.top = `${bottom + offsetHeight + 8 > innerHeight ? Math.max(8, top - offsetHeight - 4) : bottom + 4}px`;
-  form.querySelector("fieldset:not([hidden]) button").focus();
+  form.querySelector("fieldset:not([hidden]) :is(button, input)").focus();
+}
+
+/** Puts a field in the place of a title: Enter sends it, and so does leaving it; Escape leaves the title as it was. */
+function rename(thing, shown, [name, value] = ["set", "title"]) {
+  const own = thing.querySelector("form");
+  const form = own.cloneNode();
+  const field = document.createElement("input");
+  form.className = "rename";
+  form.dataset.typed = "";
+  for (const sent of own.querySelectorAll("[type=hidden]")) form.append(sent.cloneNode());
+  const deed = form.appendChild(document.createElement("input"));
+  Object.assign(deed, { type: "hidden", name, value });
+  Object.assign(field, { name: "title", defaultValue: shown.innerText, autocomplete: "off", ariaLabel: shown.innerText });
+  form.append(field);
+  shown.after(form);
+  field.select();
+  const close = () => {
+    field.value = field.defaultValue;
+    thing.focus();
+  };
+  field.addEventListener("keydown", (event) => {
+    event.stopPropagation();
+    if (event.key === "Escape" || (event.key === "Enter" && field.value === field.defaultValue)) close();
+    else return;
+    event.preventDefault();
+  });
+  field.addEventListener("blur", () => {
+    if (sending.has(form)) return;
+    // A field that is removed is left as well.
+    if (field.value === field.defaultValue) queueMicrotask(() => form.remove());
+    else form.requestSubmit();
+  });
 }
 
 function go(row, step, choosing) {
@@ -187,8 +229,8 @@ function go(row, step, choosing) {
   next?.scrollIntoView({ block: "nearest" });
 }
 
-const press = (selector) => (row) => row.querySelector(selector).click();
-const part = (name) => (row) => open(row, name, row.querySelector(`[data-menu=${name}]`) ?? undefined);
+const press = (selector) => (thing) => thing.querySelector(selector)?.click();
+const part = (name) => (thing) => open(thing, name, thing.querySelector(`[data-menu=${name}]`) ?? undefined);
 const DEEDS = {
   next: (row) => go(row, 1, false),
   previous: (row) => go(row, -1, false),
@@ -196,37 +238,51 @@ const DEEDS = {
   addPrevious: (row) => go(row, -1, true),
   tick: press(".tick"),
   open: press(".title"),
-  menu: (row) => open(row, ""),
+  menu: (thing) => open(thing, ""),
   due: part("due"),
   priority: part("priority"),
   labels: part("labels"),
   status: part("status"),
   remove: part("more"),
-  edit: (row) => (location.href = `${row.querySelector(".title").href}#edit`),
+  edit: (thing) => rename(thing, thing.querySelector(".title, h1")),
 };
 
-// Before the keys of cards: with a row in focus, a key is about the row.
+// Before the keys of cards: with a row in focus, a key is about the row; with a card on it, of a task the title alone.
 document.addEventListener(
   "keydown",
   (event) => {
     const { key, target } = event;
     if (!isKey(event) || target.closest("button, a, summary, [popover], .item")) return;
-    const row = rowOf(target);
     const name = deedOf("row", key);
-    if (!Object.hasOwn(DEEDS, name) || !(row || (rows().length && /next|previous/i.test(name)))) return;
+    const row = target.closest(".task");
+    const one = document.querySelector(".one");
+    const isMove = /next|previous/i.test(name);
+    const thing = isMove ? row : row || ((name === "edit" || !items().length) && one);
+    if (!Object.hasOwn(DEEDS, name) || !(thing || (isMove && rows().length))) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    DEEDS[name](row);
+    DEEDS[name](thing);
   },
   true,
 );
 
 document.addEventListener("click", (event) => {
   const { target, shiftKey } = event;
-  const near = target.closest(".task [data-menu]");
-  if (near) open(rowOf(near), near.dataset.menu, near);
-  else if (shiftKey && rowOf(target)) {
+  const near = target.closest("[data-menu]");
+  const row = target.closest(".task");
+  const reason = target.form?.elements.reason;
+  if (reason) reason.required = target.matches("[data-reason]");
+  if (near) {
     event.preventDefault();
-    rowOf(target).classList.toggle("chosen");
+    open(thingOf(near), near.dataset.menu, near);
+  } else if (target.closest(".one h1")) rename(thingOf(target), target.closest("h1"));
+  else if (shiftKey && row) {
+    event.preventDefault();
+    row.classList.toggle("chosen");
   }
+});
+
+// A field with several lines is sent as a letter is.
+document.addEventListener("keydown", ({ key, ctrlKey, metaKey, target }) => {
+  if (key === "Enter" && (ctrlKey || metaKey) && target.matches("form[data-sends] textarea")) target.form.requestSubmit(target.form.querySelector("button"));
 });

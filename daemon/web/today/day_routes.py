@@ -24,7 +24,7 @@ from daemon.web.page_answer import page_answer
 from daemon.web.services import PageServices
 from daemon.web.tasks.list_rows import TaskRow, rows_of_lines
 from daemon.web.tasks.row_deeds import do_to_rows
-from daemon.web.tasks.row_menu import label_names, menu_choices
+from daemon.web.tasks.row_menu import category_names, label_names, menu_choices, offered_labels
 from daemon.words.dates import full_day_words
 from daemon.words.day_groups import begin_later_words, group_words
 from store.snapshot import Snapshot
@@ -64,6 +64,7 @@ class _Shown(NamedTuple):
     counts: dict[str, int]
     steps: dict[str, Any]
     labels: list[str]
+    categories: list[str]
 
 
 class _Today:
@@ -101,7 +102,7 @@ class _Today:
             later=begin_later_words(shown.day.begin_later),
             waiting=shown.waiting,
             waiting_left=shown.waiting_left,
-            menu=menu_choices(self._typed.today(), shown.labels),
+            menu=menu_choices(self._typed.today(), shown.labels, shown.categories),
             outcome=outcome,
             fault=fault,
             **shown.counts,
@@ -119,18 +120,22 @@ class _Today:
         by_task = waiting_by_task(list_waiting_items(snapshot, now_ms))
         today = self._typed.today()
         day = read_day(snapshot, today, limit=ROWS_MAX, waiting=by_task, today=today)
+        groups = [
+            _group(snapshot, group, by_task, now_ms / 1000)
+            for group in day.groups
+            if group.count or group.name in _ALWAYS
+        ]
         return _Shown(
             day,
-            [
-                _group(snapshot, group, by_task, now_ms / 1000)
-                for group in day.groups
-                if group.count or group.name in _ALWAYS
-            ],
+            groups,
             rows_with_evidence(snapshot, first[:WAITING_MAX], now_ms / 1000),
             max(0, len(first) - WAITING_MAX),
             waiting.counts(),
             step_values(snapshot),
-            label_names(snapshot),
+            offered_labels(
+                label_names(snapshot), (name for group in groups for row in group.rows for name in row.labels)
+            ),
+            category_names(snapshot),
         )
 
 

@@ -47,13 +47,8 @@ async def test_a_person_writes_notes_ticks_items_and_sets_the_status(page: TaskP
     shown = await page.follow(await page.ask(path, {"do": "tick", **hidden_fields(shown.text, "tick")}))
     assert "Take the tick from: Buy stamps" in shown.text
     shown = await page.follow(await page.ask(path, {"do": "untick", **hidden_fields(shown.text, "untick")}))
-    status = {
-        "do": "status",
-        "status": "BLOCKED",
-        "reason": "No stamps",
-        **hidden_fields(shown.text, "status"),
-    }
-    await page.follow(await page.ask(path, status))
+    menu = {**hidden_fields(shown.text, "rows"), "set": "status:BLOCKED", "reason": "No stamps"}
+    await page.follow(await page.ask(path, menu))
     task = await page.shown(ref)
     assert (task.status, task.reason, task.entries[0].text) == (
         "BLOCKED",
@@ -62,8 +57,7 @@ async def test_a_person_writes_notes_ticks_items_and_sets_the_status(page: TaskP
     )
     assert "0/1" in (await page.ask("/tasks")).text
     assert [item.is_checked for item in task.checklists[0].items] == [False]
-    wrong = {"do": "status", "status": "SOON", **hidden_fields(shown.text, "status")}
-    refused = await page.ask(path, wrong)
+    refused = await page.ask(path, menu | {"set": "status:SOON"})
     assert (refused.status, "no status is called" in refused.text) == (409, True)
 
 
@@ -140,7 +134,7 @@ async def test_each_field_says_what_is_wrong_with_it_and_keeps_what_was_typed(pa
     for form, words in (
         ({"do": "item", "title": "z" * 401}, "401 characters"),
         ({"do": "note", "note": " "}, "a note cannot be empty"),
-        ({"do": "status", "status": "ON HOLD", **_status_base(shown)}, "This status needs a reason"),
+        ({**hidden_fields(shown, "rows"), "set": "status:ON HOLD"}, "This status needs a reason"),
     ):
         refused = await page.ask(path, form)
         assert (refused.status, words in refused.text) == (409, True)
@@ -148,10 +142,6 @@ async def test_each_field_says_what_is_wrong_with_it_and_keeps_what_was_typed(pa
     exact = {"do": "edit", **hidden_fields(shown, "edit"), "title": title[:-1]}
     await page.follow(await page.ask(path, exact))
     assert (await page.shown(ref)).title == title[:-1]
-
-
-def _status_base(text: str) -> dict[str, str]:
-    return {"base": hidden_fields(text, "status")["base"]}
 
 
 async def test_a_refused_form_still_counts_against_what_it_was_typed_on(page: TaskPage) -> None:
@@ -182,7 +172,8 @@ async def test_a_task_reads_as_what_it_is_how_it_stands_and_who_works_on_it(page
     page.outlook = Outlook(60.0, sentence("nothing-new", "nothing new"))
     text = (await page.ask(path)).text
     for words in (
-        '<span class="mark ">blocked</span> <span class="mark red">overdue: 1 Jan 2020</span>',
+        'data-menu="status"><bdi>blocked</bdi>',
+        'class="chip red" popovertarget="row-menu" data-menu="due"><bdi>overdue: 1 Jan 2020</bdi>',
         "<bdi>1 h of 3 h</bdi>",
         "<bdi>because: No &lt;stamps&gt;</bdi>",
         "<bdi>Laura &lt;b&gt;</bdi></a> · <bdi>run",
@@ -193,8 +184,8 @@ async def test_a_task_reads_as_what_it_is_how_it_stands_and_who_works_on_it(page
     ):
         assert words in text
     assert "Create an agent" not in text
-    # All that changes a task is folded away, but for what adds to it.
-    assert re.findall(r'<details id="(\w+)" >', text) == ["status", "edit"]
+    # What one seldom looks for is folded away.
+    assert re.findall(r'<details id="(\w+)"', text) == ["edit", "times", "links", "history"]
 
 
 async def test_an_item_says_who_ticked_it_and_goes_to_the_list_that_was_chosen(page: TaskPage) -> None:
@@ -253,7 +244,7 @@ async def test_a_refused_note_of_several_lines_stays_as_it_was_typed(page: TaskP
     typed = "\r\n\tTwo <photos>.\r\nBoth new.\r\n"
     answer = await page.ask(f"/tasks/{ref}", {"do": "note", "note": typed})
     assert answer.status == 409
-    assert 'rows="2">\n\n\tTwo &lt;photos&gt;.\nBoth new.\n</textarea>' in answer.text
+    assert 'placeholder="Add a note">\n\n\tTwo &lt;photos&gt;.\nBoth new.\n</textarea>' in answer.text
 
 
 async def test_a_conflict_is_settled_by_keeping_one_of_the_values(page: TaskPage) -> None:

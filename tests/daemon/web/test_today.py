@@ -99,6 +99,13 @@ async def test_a_tick_finishes_a_task_where_it_stands(page: TaskPage) -> None:
         ([("set", "status:IN PROGRESS")], "status", "IN PROGRESS"),
         ([("set", "labels"), ("label", "Home")], "labels", ["Home"]),
         ([("set", "title"), ("title", "Better")], "title", "Better"),
+        ([("set", "status:BLOCKED"), ("reason", "No stamps")], "reason", "No stamps"),
+        ([("set", "start:2030-12-24")], "start", "2030-12-24"),
+        ([("set", "estimate_minutes:30")], "estimate_minutes", 30),
+        ([("set", "category"), ("category", "Home")], "category", "Home"),
+        # Enter in a field names no part of the menu.
+        ([("set", "typed"), ("due", "2030-12-24"), ("label", "")], "due", "2030-12-24"),
+        ([("set", "typed"), ("reason", "It can wait")], "reason", "It can wait"),
     ],
 )
 async def test_a_menu_changes_all_rows_that_are_chosen(
@@ -108,6 +115,22 @@ async def test_a_menu_changes_all_rows_that_are_chosen(
     answer = await page.ask("/", [*form_of(await page.ask("/"), *refs), *pressed])
     assert answer.status == 303, answer.text
     assert [getattr(await page.shown(ref), field) for ref in refs] == [value, value]
+
+
+async def test_a_menu_takes_a_label_away_from_all_rows_that_have_it(page: TaskPage) -> None:
+    refs = [await page.task(title=title, due=day(page, 0)) for title in ("Rent", "Stamps")]
+    both = form_of(await page.ask("/"), *refs)
+    await page.ask("/", [*both, ("set", "labels:Home")])
+    await page.ask("/", [*form_of(await page.ask("/"), refs[0]), ("set", "labels:Post")])
+    shown = await page.ask("/")
+    assert 'name="set" value="labels:Home"' in shown.text
+    await page.ask("/", [*form_of(shown, *refs), ("set", "unlabel:Home")])
+    assert [(await page.shown(ref)).labels for ref in refs] == [["Post"], []]
+    own = (await page.ask(f"/tasks/{refs[0]}")).text
+    assert ('value="unlabel:Post" aria-pressed="true"' in own, 'value="labels:Home"' in own) == (True, True)
+    before = await page.commits()
+    await page.ask("/", [*form_of(shown, *refs), ("set", "typed")])
+    assert await page.commits() == before
 
 
 async def test_what_is_refused_is_said_and_changes_no_row(page: TaskPage) -> None:

@@ -30,16 +30,70 @@ def test_a_task_is_made_noted_and_finished_by_keys_alone(laptop: Device, chromiu
         keyboard.press("Tab")
         keyboard.press("Enter")
         tab.page.wait_for_selector(".item :text('Two photos.')")
-        tab.page.focus("#status summary")
+        tab.page.focus("#f-item [name=title]")
+        for item in ("Old one", "Money"):
+            keyboard.type(item)
+            keyboard.press("Enter")
+            tab.page.wait_for_selector(f".item :text('{item}')")
+        # Without a card on it, the keys of a row are about the task; the first focuses it.
+        tab.page.focus(".one")
+        keyboard.press("e")
+        tab.page.wait_for_selector(".rename input:focus")
+        keyboard.type("Renew the card")
+        keyboard.press("Escape")
+        keyboard.press("e")
+        keyboard.type("Renew both passports")
         keyboard.press("Enter")
-        tab.page.select_option("#f-status [name=status]", "DONE")
-        tab.page.press("#f-status [name=reason]", "Enter")
-        tab.page.wait_for_selector("h1 ~ p :text('done')")
-        keyboard.press("/")
-        tab.page.wait_for_selector("h1:text('Tasks')")
+        tab.page.wait_for_selector("h1 :text('Renew both passports')")
+        tab.page.wait_for_selector(".one:focus")
+        keyboard.press("s")
+        tab.page.wait_for_selector("#row-menu :focus")
+        assert tab.page.locator("#row-menu fieldset:visible").count() == 1
+        tab.page.click("#row-menu [data-reason] >> nth=0")
+        tab.page.wait_for_selector("#row-menu [name=reason]:invalid")
+        keyboard.type("No photos")
+        tab.page.click("#row-menu [data-reason] >> nth=0")
+        tab.page.wait_for_selector(".one > .why :text('No photos')")
+        keyboard.press("x")
+        tab.page.wait_for_selector(".chip:has-text('done')")
         assert tab.complaints == []
     task = laptop.do("show", "passport")
-    assert (task["status"], task["due"], task["entries"][0]["text"]) == ("DONE", "2030-12-24", "Two photos.")
+    assert (task["title"], task["status"], task["due"]) == ("Renew both passports", "DONE", "2030-12-24")
+    assert task["entries"][0]["text"] == "Two photos."
+    assert [item["title"] for item in task["checklists"][0]["items"]] == ["Old one", "Money"]
+
+
+def test_the_values_of_a_task_are_set_by_its_chips_also_without_a_script(laptop: Device, chromium: Browser):
+    ref = laptop.do("add", "Write to Ana", "--label", "home")["id"]
+    with signed_in(chromium, laptop, f"/tasks/{ref}") as tab:
+        page = tab.page
+        page.click(".chip[data-menu=due]")
+        page.fill("#row-menu [name=due]", "2030-12-24")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".chip:has-text('due 24 Dec 2030')")
+        page.click(".chip[data-menu=labels]")
+        page.click("#row-menu [aria-pressed=true]:text('#home')")
+        page.wait_for_selector(".chip.unset:has-text('Label')")
+        page.click("#deed button:text('Undo')")
+        page.wait_for_selector(".chip:has-text('#home')")
+        page.click("h1")
+        page.keyboard.type("Write to Bea")
+        page.click(".one .group >> nth=0")
+        page.wait_for_selector("h1 :text('Write to Bea')")
+        assert tab.complaints == []
+    with unscripted(chromium, laptop, f"/tasks/{ref}") as page:
+        page.click(".chip[data-menu=priority]")
+        page.click("#row-menu button:text('P0')")
+        page.wait_for_selector(".chip:has-text('P0')")
+        page.click(".chip[data-menu=labels]")
+        page.click("#row-menu button:text('#home')")
+        page.wait_for_selector(".chip.unset:has-text('Label')")
+        page.click("#edit summary")
+        page.fill("#f-edit [name=title]", "Write to Cleo")
+        page.click("#f-edit button")
+        page.wait_for_selector("h1 :text('Write to Cleo')")
+    task = laptop.do("show", ref)
+    assert (task["due"], task["priority"], task["labels"]) == ("2030-12-24", "P0", [])
 
 
 def test_a_task_of_another_device_appears_and_what_is_typed_stays(
@@ -49,11 +103,11 @@ def test_a_task_of_another_device_appears_and_what_is_typed_stays(
     pair(laptop, phone)
     ref = laptop.do("add", "Write to Ana")["id"]
     with signed_in(chromium, laptop, f"/tasks/{ref}") as tab:
-        tab.page.fill("textarea[name=note]", "Half a sen")
+        tab.page.fill("#f-note textarea", "Half a sen")
         phone.do("sync", "--wait", "60")
         phone.do("note", "ana", "She answers on Monday.")
         tab.page.wait_for_selector(".item :text('She answers on Monday.')")
-        assert tab.page.input_value("textarea[name=note]") == "Half a sen"
+        assert tab.page.input_value("#f-note textarea") == "Half a sen"
         tab.page.goto(urljoin(tab.page.url, "/tasks"))
         phone.do("add", "Buy stamps")
         tab.page.wait_for_selector(".task :text('Buy stamps')")

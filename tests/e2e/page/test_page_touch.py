@@ -108,7 +108,7 @@ def make_task(walk: Walk) -> str:
     (task,) = [str(listed["id"]) for listed in walk.ask("/v1/tasks") if listed["title"] == "Pergola"]
     walk.page.fill("#f-note textarea", NOTE)
     walk.go("#f-note button", "#notes ~ .items .item", "note")
-    walk.go(".lead form[action='/agents'] button", "#runs")
+    walk.go(".one form[action='/agents'] button", "#runs")
     wait_until("the agent proposes", lambda: len(walk.waiting(task)) == NOTE_PROPOSES, LIMIT_S)
     walk.look("new agent")
     return task
@@ -201,7 +201,8 @@ def move_and_look_back(walk: Walk, task: str) -> None:
     walk.page.wait_for_function("document.querySelector('.board').scrollLeft > 0")
     walk.look("moved")
     assert walk.ask(f"/v1/tasks/{task}")["status"] == "IN PROGRESS"
-    walk.go(f"#t-{task} a", "main a[href$='/timeline']", "task in progress")
+    walk.go(f"#t-{task} a", "#history", "task in progress")
+    walk.go("#history summary", "main a[href$='/timeline']")
     walk.go("main a[href$='/timeline']", ".lane", "timeline")
     walk.go("nav a[href='/inbox']", "main a[href='/decisions']")
     walk.go("main a[href='/decisions']", "[value^='reopened:']", "decisions")

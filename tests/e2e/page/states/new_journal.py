@@ -136,6 +136,6 @@ def _importing(folder: Path) -> list[State]:
         State(
             "task-added",
             "/tasks/new",
-            filled({"[name=title]": "Buy stamps"}, "main .main", "main a[href$='/timeline']"),
+            filled({"[name=title]": "Buy stamps"}, "main .main", "#history"),
         ),
     ]
