@@ -67,7 +67,7 @@ def parse_minutes(words: str) -> int | None:
             sentence("length-too-long", "{words!r} is too long for a length of time", words=excerpt(words)),
             sentence("write-short-length", "write it like 90, 2h or 1h30"),
         )
-    text = _readable_text(words)
+    text = readable_length(words)
     if text in ("", "none"):
         return None
     minutes = None if text is None else _minutes(text)
@@ -86,7 +86,7 @@ def parse_named_length(words: str) -> int | None:
     """
     if len(words) > _CHARS_MAX:
         return None
-    text = _readable_text(words)
+    text = readable_length(words)
     if text is None:
         return None
     if text in lengths_of_all_languages().amounts:
@@ -96,7 +96,7 @@ def parse_named_length(words: str) -> int | None:
     return minutes if minutes is not None and minutes > 0 else None
 
 
-def _readable_text(words: str) -> str | None:
+def readable_length(words: str) -> str | None:
     """Return words normalized, each number in figures and a point; None if a sign in them has no meaning."""
     # Before the signs are folded: a comma becomes a blank, and the 2 of "h²" a figure.
     text = _FRACTION.sub(

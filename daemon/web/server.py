@@ -30,6 +30,7 @@ from daemon.web.live import bar_routes
 from daemon.web.live.page_stream import PageStreams, Surroundings
 from daemon.web.refusals import sentence_text
 from daemon.web.services import PageServices
+from daemon.web.settings import preference_routes
 from daemon.web.sign_in import sign_in_routes
 from daemon.web.tasks import board_routes
 from daemon.web.typed_words import words_to_copy
@@ -46,6 +47,7 @@ _ROOMS = (
     bar_routes,
     finder_routes,
     install_routes,
+    preference_routes,
     undo_routes,
 )
 STATIC_AGE_S = 31_536_000

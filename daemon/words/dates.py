@@ -205,6 +205,17 @@ def full_day_words(text: object, now_s: float | None) -> FullDay:
     return FullDay(words, now_s is not None and day < _local(now_s).date())
 
 
+def clock_length_words(seconds: float) -> str:
+    """Say a length by the clock in one unit, to be read back as the same: "7 days", "90 min", "2.5 s"."""
+    for size, unit in ((3600, "h"), (60, "min")):
+        if seconds and not seconds % 86400:
+            days = int(seconds // 86400)
+            return ngettext("{count} day", "{count} days", days).format(count=days)
+        if seconds and not seconds % size:
+            return f"{int(seconds // size)} {unit}"
+    return f"{seconds:.10g} s"
+
+
 def duration_words(value: object) -> str:
     """Say a number of minutes: "45 min", "2 h", "2 h 30 min"."""
     if not isinstance(value, int) or isinstance(value, bool):

@@ -9,8 +9,12 @@ from typing import Any, Final, Literal, NamedTuple, get_args, get_origin
 from msgspec import Meta
 
 from daemon import config
+from daemon.dates.clock_lengths import parse_clock_seconds
+from daemon.words.dates import clock_length_words
 
-Kind = Literal["choice", "number", "text", "list", "table"]
+Kind = Literal["choice", "length", "number", "text", "list", "table"]
+_UNIT_SECONDS: Final[Mapping[str, int]] = {"s": 1, "days": 86_400}
+"""How many seconds the unit has in which a setting is counted, by the last word of its name."""
 
 _CHANGEABLE: Final[Mapping[str, frozenset[str]]] = {
     "": frozenset({"models"}),
@@ -31,7 +35,7 @@ _CHANGEABLE: Final[Mapping[str, frozenset[str]]] = {
 class SettingForm(NamedTuple):
     """How a setting is asked for: its kind, what can be chosen, and the bounds of a number.
 
-    `default` is as it is written outside of the file, empty for nothing.
+    `default` is as the page shows it, empty for nothing.
     """
 
     key: str
@@ -51,11 +55,11 @@ def setting_form(key: str) -> SettingForm:
     choices = ("true", "false") if hint is bool else tuple(text for text in inner if isinstance(text, str))
     return SettingForm(
         key,
-        _kind(hint, inner, choices),
+        "length" if _unit_seconds(key) else _kind(hint, inner, choices),
         tuple(dict.fromkeys(choices)),
         next((meta.ge for meta in bounds if meta.ge is not None), None),
         next((meta.le for meta in bounds if meta.le is not None), None),
-        written_value(config.value_of(config.Settings(), key)),
+        shown_value(key, config.value_of(config.Settings(), key)),
     )
 
 
@@ -71,6 +75,33 @@ def is_changeable(key: str) -> bool:
     """Return whether a browser may change a known key."""
     section, _, name = key.rpartition(".")
     return section in _CHANGEABLE and name not in _CHANGEABLE[section]
+
+
+def shown_value(key: str, value: object) -> str:
+    """Return a value of a key as the page shows it: a length of time in words, all else as it is written."""
+    unit_s = _unit_seconds(key)
+    if unit_s and isinstance(value, int | float):
+        return clock_length_words(value * unit_s)
+    return written_value(value)
+
+
+def typed_value(key: str, typed: str) -> str:
+    """Return what was typed as it is written; a bare number stays one of the setting's own unit.
+
+    What is no length of time is returned as it is: whoever parses it says so.
+    """
+    unit_s, seconds = _unit_seconds(key), None
+    if unit_s:
+        seconds = parse_clock_seconds(typed)
+    if seconds is None:
+        return typed
+    written = seconds / unit_s
+    return str(int(written)) if written == int(written) else f"{written:.10g}"
+
+
+def _unit_seconds(key: str) -> int:
+    """Return how many seconds one of a setting's unit has, 0 if it counts no time."""
+    return _UNIT_SECONDS.get(key.rpartition("_")[2], 0)
 
 
 def written_value(value: object) -> str:

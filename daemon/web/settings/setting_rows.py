@@ -10,8 +10,8 @@ from typing import Final
 from daemon import config, config_file
 from daemon.config import Settings
 from daemon.web.settings.model_key import KEY_SETTING
-from daemon.web.settings.setting_forms import SettingForm, is_changeable, setting_form, written_value
-from daemon.web.settings.setting_words import choice_words, section_title, setting_label
+from daemon.web.settings.setting_forms import SettingForm, is_changeable, setting_form, shown_value
+from daemon.web.settings.setting_words import choice_words, section_title, setting_label, unset_words
 from daemon.words.translation import _
 
 FIELD: Final = "set."
@@ -30,8 +30,8 @@ _ORDER: Final = ("language", "model", "agents", "history", "device", "mailbox")
 class SettingRow:
     """A setting that can be changed. `fault` is what is wrong with what was typed, `value` what was typed.
 
-    `set_by` names a variable that decides in place of the file. `waits` is true if the running daemon uses
-    another value than the one that is set.
+    `usual` is what counts while the field is empty. `set_by` names a variable that decides in place of the
+    file. `waits` is true if the running daemon uses another value than the one that is set.
     """
 
     form: SettingForm
@@ -39,6 +39,7 @@ class SettingRow:
     value: str
     shown: str
     options: list[tuple[str, str]]
+    usual: str
     fault: str
     set_by: str
     waits: bool
@@ -117,7 +118,7 @@ def setting_sections(
 def guarded_rows(settings: Settings) -> list[GuardedRow]:
     """Return what a command alone changes."""
     return [
-        GuardedRow(key, written_value(config.value_of(settings, key)), f"placet config set {key} …")
+        GuardedRow(key, shown_value(key, config.value_of(settings, key)), f"placet config set {key} …")
         for key in config_file.KEYS
         if not is_changeable(key) and key != KEY_SETTING
     ]
@@ -132,13 +133,14 @@ def _row(
     key: str, settings: Settings, origins: Mapping[str, str], running: Settings, typed: Typed
 ) -> SettingRow:
     form, origin = setting_form(key), origins.get(key, "")
-    shown = written_value(config.value_of(settings, key))
+    shown = shown_value(key, config.value_of(settings, key))
     return SettingRow(
         form,
         setting_label(key),
         typed.fields.get(f"{FIELD}{key}", shown),
         shown,
         [(choice, choice_words(key, choice)) for choice in form.choices],
+        form.default or unset_words(key),
         typed.faults.get(key, ""),
         origin if origin.startswith(config.VARIABLE_PREFIX) else "",
         # The page speaks another language at once.
@@ -147,8 +149,11 @@ def _row(
 
 
 def bounds_words(form: SettingForm) -> str:
-    """Return which numbers a setting takes."""
-    least, most = (written_value(bound) for bound in (form.least, form.most))
+    """Return which numbers, or which lengths of time, a setting takes."""
+    least, most = (shown_value(form.key, bound) for bound in (form.least, form.most))
+    if form.kind == "length":
+        words = _("a length of time from {least} to {most} is needed, such as 45 s, 10 min or 7 days")
+        return words.format(least=least, most=most)
     if least and most:
         return _("a number from {least} to {most} is needed").format(least=least, most=most)
     return _("a number is needed")

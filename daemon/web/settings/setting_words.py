@@ -22,21 +22,21 @@ _LABELS: Final[Mapping[str, str]] = {
     "model.temperature": gettext_noop("Temperature"),
     "model.max_output_tokens": gettext_noop("Tokens of an answer at most"),
     "model.context_tokens": gettext_noop("Tokens that the model reads at most"),
-    "model.timeout_s": gettext_noop("Seconds that an answer may take"),
+    "model.timeout_s": gettext_noop("How long an answer may take"),
     "agents.for_new_tasks": gettext_noop("An agent for each new task"),
     "agents.categories": gettext_noop("Only for tasks of these categories, with commas between"),
     "agents.mode": gettext_noop("When such an agent works"),
     "budget.cost_per_day": gettext_noop("What models may cost a day"),
-    "wake.debounce_s": gettext_noop("Seconds of quiet before an agent works"),
-    "wake.throttle_s": gettext_noop("Seconds between two runs of an agent"),
+    "wake.debounce_s": gettext_noop("Quiet before an agent works"),
+    "wake.throttle_s": gettext_noop("Time between two runs of an agent"),
     "wake.concurrency": gettext_noop("Agents that work at once"),
-    "wake.run_max_s": gettext_noop("Seconds that a run may take"),
-    "proposals.lifetime_s": gettext_noop("Seconds that a proposal stays open"),
+    "wake.run_max_s": gettext_noop("How long a run may take"),
+    "proposals.lifetime_s": gettext_noop("How long a proposal stays open"),
     "proposals.per_set": gettext_noop("Proposals of a run at most"),
-    "history.retention_days": gettext_noop("Days for which history is kept"),
-    "history.agent_texts_days": gettext_noop("Days for which words of agents are kept"),
-    "mailbox.look_s": gettext_noop("Seconds between two looks into a mailbox"),
-    "mailbox.gather_s": gettext_noop("Seconds for which small changes gather"),
+    "history.retention_days": gettext_noop("How long history is kept"),
+    "history.agent_texts_days": gettext_noop("How long words of agents are kept"),
+    "mailbox.look_s": gettext_noop("Time between two looks into a mailbox"),
+    "mailbox.gather_s": gettext_noop("How long small changes gather"),
 }
 _SECTIONS: Final[Mapping[str, str]] = {
     "language": gettext_noop("Language"),
@@ -64,6 +64,17 @@ _CHOICES: Final[Mapping[str, str]] = {
     "language=fr": "Français",
     "language=ro": "Română",
 }
+
+
+_UNSET: Final[Mapping[str, str]] = {
+    "history.retention_days": gettext_noop("for ever"),
+    "history.agent_texts_days": gettext_noop("for ever"),
+}
+
+
+def unset_words(key: str) -> str:
+    """Return what it means that a setting has no value; empty if there is no word for it."""
+    return _(_UNSET[key]) if key in _UNSET else ""
 
 
 def setting_label(key: str) -> str:

@@ -25,7 +25,7 @@ from daemon.web.page_answer import page_answer
 from daemon.web.refusals import sentence_text, shortfall_words
 from daemon.web.services import PageServices
 from daemon.web.settings.model_key import KEY_SETTING, ModelKeyFile, is_other_address
-from daemon.web.settings.setting_forms import is_changeable, setting_form
+from daemon.web.settings.setting_forms import is_changeable, setting_form, typed_value
 from daemon.web.settings.setting_rows import (
     FIELD,
     NOTHING_TYPED,
@@ -252,9 +252,10 @@ def _changes_of(form: MultiDictProxy[str], section: str) -> tuple[dict[str, str 
         written = " ".join(text.split())
         if written == form.get(f"{SHOWN}{key}", ""):
             continue
-        if fault := _fault_of(key, written):
+        value = typed_value(key, written)
+        if fault := _fault_of(key, value):
             faults[key] = fault
-        changes[key] = written or None
+        changes[key] = value or None
     return changes, faults
 
 
@@ -266,7 +267,7 @@ def _fault_of(key: str, written: str) -> str:
         config.parse_value(key, written, "")
     except ConfigError as refused:
         form, problem = setting_form(key), refused.sentence.params.get("problem")
-        if form.kind == "number":
+        if form.kind in ("number", "length"):
             return bounds_words(form)
         return sentence_text(problem if isinstance(problem, Sentence) else refused.sentence)
     return ""

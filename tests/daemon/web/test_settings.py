@@ -10,9 +10,12 @@ from aiohttp import web
 from daemon import config, config_file
 from daemon.agents.running.remote_model import RemoteModelSettings
 from daemon.agents.tools.model_interface import ModelUnavailable
+from daemon.dates.clock_lengths import parse_clock_seconds
 from daemon.web.settings import settings_routes
 from daemon.web.settings.setting_forms import is_changeable
 from daemon.web.settings.settings_routes import SettingsPlace
+from daemon.words.dates import clock_length_words
+from daemon.words.translation import use_language
 from store.sentence import sentence
 from tests.daemon.web.conftest import Page, PageAnswer
 
@@ -97,6 +100,29 @@ async def test_what_a_person_changes_is_written_and_the_rest_stays(page: Setting
     assert shown.count("The daemon uses it after a restart.") == 2
 
 
+async def test_a_length_is_shown_and_typed_in_words_of_any_language(page: SettingsPage) -> None:
+    shown = (await page.ask("/settings")).text
+    assert 'name="shown.proposals.lifetime_s" value="7 days"' in shown
+    assert 'placeholder="for ever"' in shown
+    for typed, seconds in (("2 Wochen", 1209600.0), ("12 h", 43200.0), ("1 hour 30", 5400.0), ("900", 900.0)):
+        answer = await page.save("agents", proposals__lifetime_s=typed)
+        assert (answer.status, page.value_of("proposals.lifetime_s")) == (303, seconds), typed
+    assert (await page.save("history", history__retention_days="52 weeks")).status == 303
+    assert page.value_of("history.retention_days") == 364
+    assert (await page.save("mailbox", mailbox__look_s="0.5 s")).status == 303
+    assert 'value="0.5 s"' in (await page.ask("/settings")).text
+
+
+@pytest.mark.parametrize("language", ["en", "de", "es", "fr", "ro"])
+@pytest.mark.parametrize("seconds", [0.05, 0.5, 1, 2.5, 59, 60, 90, 3600, 5400, 86400, 604800, 999997200])
+def test_a_length_in_words_is_read_back_as_the_same(language: str, seconds: float) -> None:
+    use_language(language)
+    try:
+        assert parse_clock_seconds(clock_length_words(seconds)) == seconds
+    finally:
+        use_language("en")
+
+
 async def test_a_tab_of_yesterday_changes_only_what_was_typed_there(page: SettingsPage) -> None:
     await page.save("device", device__name="kitchen")
     form = {"section": "device", "do": "save", "shown.device.name": "", "set.device.name": ""}
@@ -107,9 +133,12 @@ async def test_a_tab_of_yesterday_changes_only_what_was_typed_there(page: Settin
 @pytest.mark.parametrize(
     ("section", "key", "typed", "words"),
     [
-        ("history", "history.retention_days", "0", "a number from 1 to 100000 is needed"),
-        ("history", "history.retention_days", "ten <b>", "a number from 1 to 100000 is needed"),
-        ("agents", "wake.throttle_s", "-1", "a number from 0 to 1000000000 is needed"),
+        ("history", "history.retention_days", "0", "a length of time from 1 day to 100000 days is needed"),
+        ("history", "history.retention_days", "ten <b>", "a length of time from 1 day to 100000 days"),
+        ("history", "history.retention_days", "12 hours", "a length of time from 1 day to 100000 days"),
+        ("agents", "wake.throttle_s", "-1", "a length of time from 0 s to 1000000000 s is needed"),
+        ("agents", "proposals.lifetime_s", "1 hour and a bit", "a length of time from 0 s to"),
+        ("agents", "proposals.per_set", "0", "a number from 1 to 100000 is needed"),
         ("agents", "agents.mode", "wild", "one of autonomous, hybrid, interactive is needed"),
         ("language", "language", "tlh", "one of en, de, es, fr, ro is needed"),
         ("model", "model.base_url", "http://elsewhere.example.net", "http would send notes in the clear"),

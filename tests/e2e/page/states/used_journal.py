@@ -68,6 +68,8 @@ def _past(laptop: Device, phone: Device, tablet: Device) -> dict[str, str]:
         laptop.do("set", "status", task, *status.split())
     laptop.do("mailbox", "add", str(laptop.home.parent))
     laptop.do("category", "add", "Health")
+    laptop.do("preferences", "add", "I call in the mornings.", "--category", "Health")
+    laptop.do("preferences", "add", HOSTILE)
     laptop.do("agent", "add", _PROGRAM)
     control(laptop, "PATCH", f"/v1/external-agents/{_PROGRAM}", {"daily_limits": {"proposals": 10 * MANY}})
     places = _tasks_with_agents(laptop) | _programs(laptop) | _rules_and_asks(laptop)
@@ -268,6 +270,12 @@ USED_STATES = [
     State("passkeys", "/passkeys"),
     State("settings", "/settings"),
     State("settings-unfolded", "/settings", unfolded),
+    State("preferences", "/preferences"),
+    State(
+        "preferences-refused",
+        "/preferences",
+        filled({"#f-new [name=text]": "   "}, "#f-new .main", ".refusal"),
+    ),
     State(
         "settings-refused",
         "/settings",
