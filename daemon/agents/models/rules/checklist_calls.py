@@ -71,26 +71,35 @@ class NewItems:
 
 
 class FinishedItems:
-    """The items that notes report as done, each with its evidence."""
+    """The items that notes report as done, or as open again, each with its evidence."""
 
     def __init__(self) -> None:
         self._found: dict[str, dict[str, Any]] = {}
 
     def add_item(self, item: ChecklistItemView, quote: str, note: EntryView, cues: CueTable) -> None:
         """Tick an item, unless it is ticked, archived, or set by a person after the note was written."""
+        self._set(item, True, quote, note, cues)
+
+    def reopen_item(self, item: ChecklistItemView, quote: str, note: EntryView, cues: CueTable) -> None:
+        """Take a tick away, unless there is none, or a person set it after the note was written."""
+        self._set(item, False, quote, note, cues)
+
+    def _set(
+        self, item: ChecklistItemView, checked: bool, quote: str, note: EntryView, cues: CueTable
+    ) -> None:
         written_ms = note.written_at.timestamp() * 1000
         is_newer = item.checked_by != "agent" and (item.checked_at_ms or 0) >= written_ms
-        if not item.is_checked and not item.is_archived and not is_newer:
+        if item.is_checked != checked and not item.is_archived and not is_newer:
             reason = cues.wording.evidence.format(day=note.written_at.date().isoformat(), quote=quote)
             self._found[item.id] = {
                 "id": item.id,
-                "isChecked": True,
+                "isChecked": checked,
                 "reason": reason,
                 "evidenceIds": [note.id],
             }
 
     def calls(self) -> list[ToolCall]:
-        """Return the calls that tick the items."""
+        """Return the calls that tick the items, and take ticks away."""
         arguments = list(self._found.values())
         batches = [
             arguments[index : index + BATCH_ITEMS_MAX] for index in range(0, len(arguments), BATCH_ITEMS_MAX)

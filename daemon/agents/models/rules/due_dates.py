@@ -20,6 +20,7 @@ from daemon.agents.models.rules.clauses import (
     words_before,
     words_in,
 )
+from daemon.agents.models.rules.day_words import names_a_day
 from daemon.agents.models.rules.lexicon.cue_table import CueTable
 from daemon.agents.models.rules.lexicon.plain_text import phrase_pattern, plain_spellings, to_plain
 from daemon.dates import grammar
@@ -35,6 +36,7 @@ TYPO_SIMILARITY_MIN = 0.85
 SPAN_CHARS_MAX = 60
 YEAR = timedelta(days=365)
 DAY_NUMBER_MAX = 31
+SUBJECT_WORDS_MAX = 3
 PAST_DAYS_ASKED = 183  # a day without a year that lies less far behind may be meant as past
 
 _LEAD = re.compile(r"[\s:=,–—-]*")
@@ -48,6 +50,8 @@ _TIME = re.compile(r" (?:\d{1,2}(?::\d\d| ?h\d{0,2}\b| ?[ap]m\b| uhr\b))")
 _BARE_DAY = re.compile(r"(?:\D+ )?\d{1,2}(?:st|nd|rd|th|er|\.)?$")
 _NO_YEAR = re.compile(r"(?:\D+ )?\d{1,2}[./-]\d{1,2}\.?$")
 _NEXT_SENTENCE = re.compile(r"(?:\D+ )?\d{1,2}\. (?:\d{1,2}|[^\W\d]+)$")
+_NUMBER_ALONE = re.compile(r"\d{1,2}(?=\s*(?:[.,;:!)]|$))")
+_CURRENCY = re.compile(r"[€$£]|(?<!\w)(?:eur|euros?|lei|ron|usd|chf|dollars?|pounds?|franken|francs)(?!\w)")
 _SURE = re.compile(r"(?:\D+ )?\d{1,2}(?:\.\d{1,2}\.|[./]\d\d)$")
 # Said so, a day is too vague to be a date, or lies behind.
 _VAGUE = frozenset({DayRule.BARE, DayRule.NEXT, DayRule.LAST, DayRule.BACK, DayRule.PAST})
@@ -56,12 +60,14 @@ _VAGUE = frozenset({DayRule.BARE, DayRule.NEXT, DayRule.LAST, DayRule.BACK, DayR
 class DueDay(NamedTuple):
     """A day on which something is due, and the place of its cue in the clause.
 
-    `may_be_past` means that it was written without a year, and that this year's is just over.
+    `may_be_past` means that it was written without a year, and that this year's is just over. `end` is
+    where its words end.
     """
 
     day: date
     start: int
     may_be_past: bool = False
+    end: int = 0
 
 
 def due_dates(clause: Clause, today: date, cues: CueTable) -> list[DueDay]:
@@ -73,7 +79,7 @@ def due_dates(clause: Clause, today: date, cues: CueTable) -> list[DueDay]:
     for match in islice(cue.finditer(clause.unquoted), MATCHES_MAX):
         if is_asserted_now(clause, match.start(), cues) and _is_deadline(clause, match, cues):
             day = _day(clause, match, today, cues)
-            if day is not None and _is_ahead(day.day, today):
+            if day is not None and is_ahead(day.day, today):
                 found_days.append(day._replace(start=match.start()))
     return found_days
 
@@ -87,11 +93,12 @@ def _moved_days(clause: Clause, today: date, cues: CueTable) -> Iterator[DueDay]
         denials = cues.negations | (cues.conditions - cues.past_words)
         if denials.isdisjoint(words_before(clause.unquoted, match.start(), cues)):
             day = _day(clause, match, today, cues)
-            if day is not None and _is_ahead(day.day, today):
+            if day is not None and is_ahead(day.day, today):
                 yield day._replace(start=match.start())
 
 
-def _is_ahead(day: date, today: date) -> bool:
+def is_ahead(day: date, today: date) -> bool:
+    """Return whether a day is today or later, in sensible bounds."""
     return today <= day and day.year <= today.year + YEARS_AHEAD_MAX
 
 
@@ -105,7 +112,7 @@ def _before_latest(clause: Clause, today: date, cues: CueTable) -> Iterator[DueD
             days = _days(unquoted, False, today, cues)
             if days:
                 sure = len(days) == 1 and is_asserted_now(clause, token.start(), cues) and len(unquoted) > 3
-                if sure and _is_ahead(day := next(iter(days)), today):
+                if sure and is_ahead(day := next(iter(days)), today):
                     yield DueDay(day, token.start(), _may_be_past(unquoted, day, today))
                 break
 
@@ -124,10 +131,44 @@ def _is_deadline(clause: Clause, match: re.Match[str], cues: CueTable) -> bool:
         return False
     if not cues.past_words.isdisjoint(following):
         return False
+    if _is_by_another(clause, cues):
+        return False
     lasts = phrase_pattern(cues.deadline.until).fullmatch(match.group()) is not None
+    if (
+        lasts
+        and _follows_price(clause.unquoted[: match.start()], led)
+        and (cues.deadline.until_with.isdisjoint((*led, *following)))
+    ):
+        return False
     if not lasts or not cues.deadline.until_with.isdisjoint((*led, *following)):
         return True
     return cues.deadline.until_stands and cues.deadline.until_not_with.isdisjoint(words_in(clause.unquoted))
+
+
+def _follows_price(before: str, led: list[str]) -> bool:
+    """Return whether what stands before "until" is an amount, which holds until a day."""
+    return bool(led and led[-1].isdigit()) or _CURRENCY.search(before) is not None
+
+
+def _is_by_another(clause: Clause, cues: CueTable) -> bool:
+    """Return whether somebody else has to do something: "Lily has to bring the papers by Thursday"."""
+    roles = cues.role.day
+    must = phrase_pattern(roles.must).search(clause.unquoted)
+    subject = words_in(clause.unquoted[: must.start()]) if must else []
+    if must is None or not 1 <= len(subject) <= SUBJECT_WORDS_MAX or not roles.writer.isdisjoint(subject):
+        return False
+    if phrase_pattern(roles.states).search(clause.unquoted, must.end()) or _is_passive(clause, must, cues):
+        return False
+    is_name = len(subject) == 1 and clause.text[:1].isupper() and roles.determiners.isdisjoint(subject)
+    return is_name or not roles.people.isdisjoint(subject)
+
+
+def _is_passive(clause: Clause, must: re.Match[str], cues: CueTable) -> bool:
+    """Return whether a thing has to be somehow, which is nobody's act."""
+    following = words_in(clause.unquoted[must.end() :].partition(",")[0])
+    if cues.language == "ro" and not must.group().endswith("sa"):
+        return True
+    return not cues.role.day.being.isdisjoint(following[-1:] if cues.verbs.is_last else following[:2])
 
 
 def _begins_stretch(word: str, following: list[str], cues: CueTable) -> bool:
@@ -146,12 +187,36 @@ def _day(clause: Clause, cue: re.Match[str], today: date, cues: CueTable) -> Due
     for _ in range(FILLERS_MAX):
         for day in _readings(clause, index, is_within, today, cues):
             return day
+        if (led := _number_behind_article(clause, cue, index, today, cues)) is not None:
+            return led
         filler = _WORD.match(clause.unquoted, index)
         if filler is None or filler.group() not in cues.deadline.fillers:
             return None
         gap = _GAP.match(clause.unquoted, filler.end())
         index = gap.end() if gap else filler.end()
     return None
+
+
+def _number_behind_article(
+    clause: Clause, cue: re.Match[str], index: int, today: date, cues: CueTable
+) -> DueDay | None:
+    """Read the number of "au plus tard le 24", whose article belongs to the cue."""
+    number = _NUMBER_ALONE.match(clause.unquoted, index)
+    following = words_in(clause.unquoted[index:])[1:2]
+    is_led = cue.group().rpartition(" ")[2] in cues.deadline.articles
+    if number is None or not is_led or not date_language(cues.language).months.keys().isdisjoint(following):
+        return None
+    days = {
+        day
+        for lead in date_words(cues.language).on
+        for day in grammar.day_readings(f"{lead} {number.group()}", today, cues.language)
+    }
+    return DueDay(days.pop(), index, end=number.end()) if len(days) == 1 else None
+
+
+def day_at(clause: Clause, index: int, today: date, cues: CueTable) -> DueDay | None:
+    """Return the day whose words begin at a place in a clause, if they are sure."""
+    return next(iter(_readings(clause, index, False, today, cues)), None)
 
 
 def _readings(
@@ -161,7 +226,7 @@ def _readings(
     span = clause.unquoted[index : index + SPAN_CHARS_MAX]
     if match := _ISO.match(span):
         exact = grammar.date_or_none(*map(int, match.groups()))
-        yield None if exact is None else DueDay(exact, index)
+        yield None if exact is None else DueDay(exact, index, end=index + match.end())
         return
     tokens = list(islice(_TOKEN.finditer(span), DATE_WORDS_MAX))
     spelled = [_correct_spelling(token.group(), cues) for token in tokens]
@@ -176,7 +241,7 @@ def _readings(
             sure = sure and not _may_be_amount(text, clause, index, cues)
             day = next(iter(days))
             yield (
-                DueDay(day, index, _may_be_past(text, day, today))
+                DueDay(day, index, _may_be_past(text, day, today), index + signs_start)
                 if sure and not _is_name(clause.text, index, index + end, text, cues)
                 else None
             )
@@ -250,7 +315,7 @@ def _stands_alone(text: str, signs_and_rest: str, cues: CueTable) -> bool:
     """Return whether a span is the whole of a day, and not a number that only looks like one."""
     rest = signs_and_rest.lstrip(",:")
     following = words_in(rest)[:1]
-    if cues.deadline.day_not_before.intersection(following) or _MONEY.match(rest):
+    if _goes_on(words_in(rest), cues) or _MONEY.match(rest):
         return False
     if end_of_phrase(text, signs_and_rest, cues.language):
         return False
@@ -263,8 +328,24 @@ def _stands_alone(text: str, signs_and_rest: str, cues: CueTable) -> bool:
         return _TIME.match(rest) is not None or end_of_length_apart(signs_and_rest, cues.language) > 0
     if _NO_YEAR.match(text) and not _SURE.match(text):
         return False
+    if text.endswith(".") and following and _begins_sentence(following[0], cues):
+        return True
     is_led = text.startswith(tuple(to_plain(lead) for lead in cues.deadline.day_leads))
     return is_led or not (_BARE_DAY.match(text) and following and rest[:1] not in ",.;:!)")
+
+
+def _begins_sentence(word: str, cues: CueTable) -> bool:
+    """Return whether a word behind a number and a full stop begins a sentence: only German has ordinals."""
+    is_month = word in date_language(cues.language).months
+    return not is_month and (cues.language != "de" or word.isdigit())
+
+
+def _goes_on(words: list[str], cues: CueTable) -> bool:
+    """Return whether words make another day of one: "Friday or Monday", but not "Friday or we lose it"."""
+    if not words or words[0] not in cues.deadline.day_not_before:
+        return False
+    is_choice = words[0] in map(to_plain, cues.duration.range_words)
+    return not is_choice or any(names_a_day(word, cues.language) for word in words[1:4])
 
 
 @lru_cache(maxsize=8)

@@ -38,7 +38,7 @@ def stated_durations(clause: Clause, cues: CueTable) -> list[StatedDuration]:
     """Find the estimates in a clause: an amount of time after a cue, in sensible bounds."""
     durations = []
     for match in islice(_pattern(cues).finditer(clause.unquoted), MATCHES_MAX):
-        length = length_at(clause.unquoted, match.end(), _word_table(cues))
+        length = length_at(clause.unquoted, match.end(), word_table(cues))
         if length is None or not 1 <= (minutes := round(length.minutes)) <= MINUTES_MAX:
             continue
         if _is_estimate(clause, match, length.end, cues):
@@ -59,7 +59,7 @@ def _is_estimate(clause: Clause, match: re.Match[str], end: int, cues: CueTable)
 
 
 @lru_cache(maxsize=16)
-def _word_table(cues: CueTable) -> LengthWordTable:
+def word_table(cues: CueTable) -> LengthWordTable:
     """Return the words of lengths of one language, with those that only notes have."""
     words, own = date_words(cues.language), cues.duration
     further = {
@@ -91,4 +91,4 @@ def _pattern(cues: CueTable) -> re.Pattern[str]:
         r"|(?P<tilde>~))"
     )
     filler = rf"(?:[\s:=~]*(?:(?:{alternation(cues.duration.fillers)})\b\.?)?){{0,3}}[\s:=~]*(?<![\w.,-])"
-    return re.compile(rf"{lead}{filler}(?={_word_table(cues).part.pattern})")
+    return re.compile(rf"{lead}{filler}(?={word_table(cues).part.pattern})")

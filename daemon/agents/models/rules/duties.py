@@ -161,7 +161,7 @@ def _parts(own: str, start: int, end: int, cues: CueTable) -> list[_Part]:
 @lru_cache(maxsize=16)
 def _gap(cues: CueTable) -> re.Pattern[str]:
     also = alternation(cues.to_do.and_words)
-    return re.compile(rf"(?:,(?!\d)\s*|(?<=\s))(?P<also>(?:{also})\s)|,(?!\d)")
+    return re.compile(rf"(?:,(?!\d)\s*|(?<=\s))(?P<also>(?:{also})\s)|,(?!\d)|\s\+\s")
 
 
 def _acts_after_verb(
@@ -249,23 +249,29 @@ def _acts_before_verb(
     clause: Clause, parts: list[_Part], form: DutyForm, cues: CueTable
 ) -> Iterator[tuple[int, int]]:
     """Yield where acts begin and end in a language whose verb comes last: only the verb completes an act."""
-    start, asking = None, False
+    start, asking, act = None, False, None
     for index, part in enumerate(parts):
         words = words_in(clause.unquoted[part.start : part.end])
         # "Ola fragen, ob sie kommt, Brot kaufen": the part between says what is asked.
-        if asking and words and words[0] in cues.duty.asked:
+        if asking and act and words and words[0] in cues.duty.asked:
+            act = (act[0], part.end)
             continue
+        if act:
+            yield act
+        act = None
         if not words or (index and words[0] in cues.duty.pronouns | cues.duty.stops):
             return
         start = part.start if start is None else start
         end = _verb_end(clause, part, form, cues)
         if end is not None:
             if cues.negations.isdisjoint(words_in(clause.unquoted[start:end])):
-                yield start, part.end
+                act = (start, part.end)
             start, asking = None, words[-1] in cues.duty.asking
             # "I have to admit, the altos have improved": what follows is what is admitted.
             if words[-1] in cues.duty.idle:
-                return
+                break
+    if act:
+        yield act
 
 
 def _verb_end(clause: Clause, part: _Part, form: DutyForm, cues: CueTable) -> int | None:

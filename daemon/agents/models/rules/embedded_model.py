@@ -6,6 +6,7 @@ Never uses a network, a key, or anything but its context: the same context gives
 import asyncio
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import date
 
 from daemon.agents.models.rules.checklist_calls import FinishedItems, NewItems
 from daemon.agents.models.rules.finished_items import item_patterns
@@ -80,6 +81,8 @@ def proposed_calls(context: RunContext, language: str = DEFAULT_LANGUAGE) -> lis
         for item in task.items:
             if item.id in note_findings.finished_quotes:
                 ticks.add_item(item, note_findings.finished_quotes[item.id], note, cues)
+            elif item.id in note_findings.reopened_quotes:
+                ticks.reopen_item(item, note_findings.reopened_quotes[item.id], note, cues)
     calls = _field_calls(latest, task, cues) + ticks.calls() + items.calls(cues)
     # At a first wake the notes may be older than the labels.
     calls += labels.calls(task.labels, may_remove=not context.is_first_wake)
@@ -90,7 +93,12 @@ def _read_notes(context: RunContext, note: EntryView, cues: CueTable) -> NoteFin
     """Read a note by one table, knowing the items and the labels that it may speak of."""
     task = context.task
     labels = {label.id: label for label in (*task.labels, *context.labels)}
-    mention_candidates = MentionCandidates(item_patterns(task.items, cues), list(labels.values()))
+    mention_candidates = MentionCandidates(
+        item_patterns(task.items, cues),
+        list(labels.values()),
+        item_patterns(task.items, cues, are_ticked=True),
+        date.fromisoformat(task.due) if task.due else None,
+    )
     return read_note(note.text, note.written_at, cues, mention_candidates)
 
 

@@ -20,10 +20,12 @@ from daemon.agents.models.rules.lexicon.cue_table import CueTable
 from daemon.agents.models.rules.lexicon.plain_text import phrase_pattern, to_plain
 from daemon.agents.models.rules.to_do_items import is_done_heading
 from daemon.agents.tools.model_interface import ChecklistItemView
+from daemon.dates.date_language import date_language
 
 OTHER_WORDS_MAX = 4
 OPEN_ITEMS_MAX = 500
 _WORD_CHARS_MIN = 3
+_BARE_WORDS_MAX = 6
 _TICK, _CROSS = "✓✔✅☑", "✘✗❌✖"
 _MARKED = re.compile(rf"([^{_TICK}{_CROSS}]*)([{_TICK}{_CROSS}])\ufe0f?")
 _AFTER_MARK = re.compile(rf"([{_TICK}{_CROSS}])\ufe0f?([^{_TICK}{_CROSS}]*)")
@@ -39,12 +41,14 @@ class ItemPattern(NamedTuple):
     name_beginnings: frozenset[str]
 
 
-def item_patterns(items: Iterable[ChecklistItemView], cues: CueTable) -> list[ItemPattern]:
-    """Prepare the items that are still open."""
-    still_open = [item for item in items if not item.is_checked and not item.is_archived]
+def item_patterns(
+    items: Iterable[ChecklistItemView], cues: CueTable, *, are_ticked: bool = False
+) -> list[ItemPattern]:
+    """Prepare the items that are still open, or those that are ticked."""
+    kept = [item for item in items if item.is_checked == are_ticked and not item.is_archived]
     return [
         item_pattern
-        for item in still_open[:OPEN_ITEMS_MAX]
+        for item in kept[:OPEN_ITEMS_MAX]
         if (item_pattern := _item_pattern(item, cues)).name_words
     ]
 
@@ -112,14 +116,51 @@ def finished_items(clause: Clause, items: Sequence[ItemPattern], cues: CueTable)
     sure = _after_done(clause, cues) or _ticked_texts(clause.unquoted)
     if sure:
         return [
-            item_pattern.item for part in sure for item_pattern in _items_named(words_in(part), items, cues)
+            item_pattern.item for part in sure for item_pattern in items_named(words_in(part), items, cues)
         ]
     spans = segment_spans(clause, cues)
-    return [
+    named = [
         item_pattern.item
         for start, end in spans
         for item_pattern in _items_said_done(clause, start, end, items, cues)
     ]
+    if named or clause.is_others:
+        return named
+    return [item for start, end in spans for item in _item_partly_named(clause, start, end, items, cues)]
+
+
+def _item_partly_named(
+    clause: Clause, start: int, end: int, items: Sequence[ItemPattern], cues: CueTable
+) -> list[ChecklistItemView]:
+    """Return the one item whose verb is done, and whose name has every thing that a segment names.
+
+    "Windows cleaned" is "clean the windows in the hall", and "kitchen windows cleaned" is not.
+    """
+    part = clause.unquoted[start:end]
+    if _takes_back(words_in(part), cues) or not cues.past_words.isdisjoint(words_in(part)):
+        return []
+    words = words_with_accents(part, clause.text[start:end])
+    fits = [item for item in items if _is_partly_named(words, item, cues)]
+    return [fits[0].item] if len(fits) == 1 else []
+
+
+def _is_partly_named(words: Sequence[str], item_pattern: ItemPattern, cues: CueTable) -> bool:
+    done = {index for index in range(len(words)) if _is_done_form(words, index, item_pattern, cues)}
+    things = [word.rstrip(ACCENT_MARK) for index, word in enumerate(words) if index not in done]
+    things = [word for word in things if len(word) >= _WORD_CHARS_MIN and word not in _asides(cues)]
+    if not done or not things or len(words) > _BARE_WORDS_MAX:
+        return False
+    is_named = all(any(is_same_stem(name, word) for name in item_pattern.name_words) for word in things)
+    return is_named and is_done(words, item_pattern, cues)
+
+
+@lru_cache(maxsize=16)
+def _asides(cues: CueTable) -> frozenset[str]:
+    """Return the words that name no thing: those of grammar, adverbs and days."""
+    tongue = date_language(cues.language)
+    phrases = (*cues.duty.adverbs, *tongue.weekdays, *tongue.days)
+    words = frozenset(word for phrase in phrases for word in to_plain(phrase).split())
+    return words | cues.function_words | cues.duty.openers | cues.verbs.auxiliaries
 
 
 def unfinished_items(clause: Clause, items: Sequence[ItemPattern], cues: CueTable) -> list[ChecklistItemView]:
@@ -148,7 +189,7 @@ def finished_item_of_line(
     is_under_done = is_done_heading(line.heading, cues)
     if not items or line.box == " " or not (line.box or is_under_done):
         return None
-    best = _items_named(words_in(to_plain(line.title)), items, cues)
+    best = items_named(words_in(to_plain(line.title)), items, cues)
     return best[0].item if best else None
 
 
@@ -160,7 +201,7 @@ def _after_done(clause: Clause, cues: CueTable) -> list[str]:
     return [clause.unquoted[start:end] for start, end in segment_spans(clause, cues)][1:]
 
 
-def _items_named(words: Sequence[str], items: Sequence[ItemPattern], cues: CueTable) -> list[ItemPattern]:
+def items_named(words: Sequence[str], items: Sequence[ItemPattern], cues: CueTable) -> list[ItemPattern]:
     """Return the one item that words name; none if it could be one of two."""
     begins = _beginnings(words)
     fits = [item for item in items if item.name_beginnings <= begins and _fits(words, item, cues)]
@@ -202,8 +243,8 @@ def _items_called_done(
     is_said = phrase_pattern(cues.done.cues).search(part) is not None
     return [
         item_pattern
-        for item_pattern in _items_named(words_in(part), items, cues)
-        if is_said or _is_done(part_words, item_pattern, cues)
+        for item_pattern in items_named(words_in(part), items, cues)
+        if is_said or is_done(part_words, item_pattern, cues)
     ]
 
 
@@ -228,7 +269,7 @@ def is_same_stem(name: str, word: str) -> bool:
     return shared >= _WORD_CHARS_MIN and max(len(name), len(word)) - shared <= ending
 
 
-def _is_done(words: Sequence[str], item_pattern: ItemPattern, cues: CueTable) -> bool:
+def is_done(words: Sequence[str], item_pattern: ItemPattern, cues: CueTable) -> bool:
     """Return whether the item's own verb is there as done, and done by the writer."""
     places = [index for index in range(len(words)) if _is_done_form(words, index, item_pattern, cues)]
     words = [word.rstrip(ACCENT_MARK) for word in words]
@@ -236,7 +277,9 @@ def _is_done(words: Sequence[str], item_pattern: ItemPattern, cues: CueTable) ->
         return False
     if any(is_same_stem(verb, item_pattern.verb) for verb in cues.verbs.contact):
         is_by_writer = cues.verbs.of_others.isdisjoint(words)
-        return is_by_writer and (cues.verbs.is_last or _precedes(words, places[0], item_pattern))
+        # "Mairie appelée" is a participle alone, and says what was done to her; English has no form for that.
+        is_bare = cues.language != "en" and cues.verbs.auxiliaries.isdisjoint(words)
+        return is_by_writer and (cues.verbs.is_last or is_bare or _precedes(words, places[0], item_pattern))
     return True
 
 

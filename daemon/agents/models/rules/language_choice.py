@@ -9,6 +9,7 @@ from functools import lru_cache
 from msgspec.structs import replace
 
 from daemon.agents.models.rules.clauses import words_in
+from daemon.agents.models.rules.language_guess import LEAD_SURE, guessed_language
 from daemon.agents.models.rules.lexicon.cue_table import CueTable
 from daemon.agents.models.rules.lexicon.plain_text import to_plain
 from daemon.agents.models.rules.lexicon.tables import cue_tables
@@ -19,6 +20,7 @@ from daemon.language import DEFAULT_LANGUAGE, LANGUAGES
 SAMPLE_CHARS_MAX = 8000
 CERTAIN_WORDS_MIN = 3
 CERTAIN_LEAD = 1.6
+TELLING_WORDS_MIN = 2
 _WORD_CHARS_MIN = 4
 
 
@@ -36,13 +38,17 @@ def words_are_loaded() -> bool:
 def note_table(note: str, language: str | None, around: str = "", own: str = DEFAULT_LANGUAGE) -> CueTable:
     """Return the table to read a note by: that of its own language if it is clear, else the task's.
 
-    If the task has no language, the texts `around` it decide if they are clear; then the likeliest language.
+    If the task has no language, the texts `around` it decide if they are clear; then how the words of both
+    are spelled, and the likeliest language.
     The device's `own` language breaks ties, and is what is left.
     """
     for text in (
         certain_language(note),
         language,
         certain_language(around),
+        guessed_language(note, LEAD_SURE),
+        likeliest_language(note, words_min=TELLING_WORDS_MIN),
+        guessed_language(f"{around}\n{note}"),
         likeliest_language(note, own),
         likeliest_language(around, own),
     ):
@@ -82,10 +88,10 @@ def certain_language(text: str) -> str | None:
     return best if most >= CERTAIN_WORDS_MIN and most >= CERTAIN_LEAD * less else None
 
 
-def likeliest_language(text: str, own: str = "") -> str | None:
+def likeliest_language(text: str, own: str = "", words_min: int = 1) -> str | None:
     """Return the language of most words of a text. Of several, `own` counts; None if it is none of them."""
     ranked = _rank_languages(text)
-    best = [language for count, language in ranked if count and count == ranked[0][0]]
+    best = [language for count, language in ranked if count >= words_min and count == ranked[0][0]]
     return best[0] if len(best) == 1 else own if own in best else None
 
 

@@ -6,7 +6,7 @@ Never guesses: nothing is read without a cue, and a cue that is denied, past or 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from functools import lru_cache
 
 from daemon.agents.models.rules.clauses import (
@@ -20,8 +20,10 @@ from daemon.agents.models.rules.clauses import (
     words_in,
 )
 from daemon.agents.models.rules.due_dates import DueDay, due_dates
+from daemon.agents.models.rules.due_roles import role_days
 from daemon.agents.models.rules.durations import stated_durations
 from daemon.agents.models.rules.duties import duties
+from daemon.agents.models.rules.effort_mentions import efforts
 from daemon.agents.models.rules.finished_items import (
     ItemPattern,
     finished_item_of_line,
@@ -36,6 +38,7 @@ from daemon.agents.models.rules.lexicon.plain_text import (
     plain_spellings,
     to_plain,
 )
+from daemon.agents.models.rules.reopened_items import denial_start, reopened_item_of_line, reopened_items
 from daemon.agents.models.rules.status_mentions import ON_HOLD, status_mention
 from daemon.agents.models.rules.to_do_items import (
     is_list_member,
@@ -69,8 +72,8 @@ class NoteFindings:
     """What one note says. Of several dates, durations or names, the last one counts.
 
     `asked_due` is a due date that may lie behind: the person is asked. `finished_quotes` maps the id of a
-    checklist item to the words that say that it is done, `removed_labels` the id of a label to those that
-    take it away.
+    checklist item to the words that say that it is done, `reopened_quotes` that of a ticked item to those
+    that say that it is not, `removed_labels` the id of a label to those that take it away.
     """
 
     due: QuotedValue | None = None
@@ -81,6 +84,7 @@ class NoteFindings:
     status: QuotedValue | None = None
     new_items: list[tuple[str, bool]] = field(default_factory=list)
     finished_quotes: dict[str, str] = field(default_factory=dict)
+    reopened_quotes: dict[str, str] = field(default_factory=dict)
     labels: list[LabelMention] = field(default_factory=list)
     removed_labels: dict[str, str] = field(default_factory=dict)
 
@@ -91,16 +95,19 @@ class NoteFindings:
                 setattr(self, name, getattr(other, name))
         self.new_items += other.new_items
         self.finished_quotes = {**other.finished_quotes, **self.finished_quotes}
+        self.reopened_quotes = {**other.reopened_quotes, **self.reopened_quotes}
         self.labels += other.labels
         self.removed_labels = {**other.removed_labels, **self.removed_labels}
 
 
 @dataclass(frozen=True, slots=True)
 class MentionCandidates:
-    """What a note may speak of: the items that are open, the labels that there are."""
+    """What a note may speak of: items that are open and ticked, the labels that there are, the task's day."""
 
     items: Sequence[ItemPattern] = ()
     labels: Sequence[LabelView] = ()
+    ticked: Sequence[ItemPattern] = ()
+    due: date | None = None
 
 
 NO_CANDIDATES = MentionCandidates()
@@ -146,10 +153,20 @@ def _read_line(
     if finished_item is not None:
         note_findings.finished_quotes[finished_item.id] = _quote(line.title)
         return []
+    denial = denial_start(to_plain(line.title), cues) if line.box != "x" else None
+    if denial is not None:
+        reopened = reopened_item_of_line(line.title, mention_candidates.ticked, cues)
+        if reopened is not None:
+            note_findings.reopened_quotes[reopened.id] = _quote(line.title)
+            return []
+        # "Torch (not yet)" is a torch that is still to be found.
+        line = replace(line, title=line.title[:denial].strip())
     clauses = split_clauses(line.title, cues)
     if is_to_do_line(line, cues) and (line.box or not _begins_with_a_value(clauses, written_at, cues)):
         if line.box or not any(finished_items(clause, mention_candidates.items, cues) for clause in clauses):
-            note_findings.new_items.append((journal_title(line.title), line.box == "x"))
+            is_there = denial is not None and is_item_named(line.title, mention_candidates.items, cues)
+            if not is_there:
+                note_findings.new_items.append((journal_title(line.title), line.box == "x"))
             return []
     elif line.box:
         return []
@@ -187,9 +204,12 @@ def _read_clause(
         return
     for item in finished_items(clause, mention_candidates.items, cues):
         note_findings.finished_quotes[item.id] = quote
+    if reopened := reopened_items(clause, mention_candidates.ticked, cues):
+        note_findings.reopened_quotes.update((item.id, quote) for item in reopened)
+        return
     mention = status_mention(clause, cues)
     note_findings.priority = _priority(clause, cues, quote) or note_findings.priority
-    due_days = _read_times(clause, written_at, cues, note_findings)
+    due_days = _read_times(clause, written_at, cues, mention_candidates, note_findings)
     # A deadline that was put off does not put the task on hold, and what others wait for does not block it.
     if mention and not clause.is_others and not (due_days and mention.status == ON_HOLD):
         note_findings.status = QuotedValue(mention.status, quote)
@@ -202,24 +222,32 @@ def _read_clause(
 
 
 def _read_times(
-    clause: Clause, written_at: datetime, cues: CueTable, note_findings: NoteFindings
+    clause: Clause,
+    written_at: datetime,
+    cues: CueTable,
+    mention_candidates: MentionCandidates,
+    note_findings: NoteFindings,
 ) -> list[DueDay]:
     """Read lengths, and then days in what is left; return the days."""
     if clause.is_others and _is_promise(clause, cues):
         return []
     quote = _quote(clause.text)
-    for amount in stated_durations(clause, cues):
+    for amount in stated_durations(clause, cues) or efforts(clause, cues):
         note_findings.minutes = QuotedValue(str(amount.minutes), quote)
         clause = _blank_out(clause, amount.start, amount.end)
-    due_days = due_dates(clause, written_at.date(), cues)
+    today = written_at.date()
+    due_days = due_dates(clause, today, cues) or role_days(clause, today, cues, mention_candidates.due)
     _set_due(note_findings, due_days, quote)
     return due_days
 
 
 def _is_promise(clause: Clause, cues: CueTable) -> bool:
     """Return whether a speaker says what they will do themselves: its day and its length are theirs."""
-    says = phrase_pattern(cues.speech.promises).search(clause.plain_text)
-    return says is not None and cues.speech.wants.isdisjoint(words_in(clause.plain_text))
+    words = words_in(clause.plain_text)
+    says = phrase_pattern(cues.speech.promises).search(
+        clause.plain_text
+    ) or not cues.speech.speaker.isdisjoint(words)
+    return bool(says) and cues.speech.wants.isdisjoint(words)
 
 
 def _set_due(note_findings: NoteFindings, due_days: Sequence[DueDay], quote: str) -> None:

@@ -7,8 +7,10 @@ import re
 from typing import NamedTuple
 
 from daemon.agents.models.rules.clauses import Clause, is_asserted, is_asserted_now, words_after, words_before
-from daemon.agents.models.rules.lexicon.cue_table import CueTable, Phrases
+from daemon.agents.models.rules.lexicon.cue_table import CueTable
 from daemon.agents.models.rules.lexicon.plain_text import phrase_pattern
+from daemon.agents.models.rules.lexicon.word_lists import Phrases
+from daemon.agents.models.rules.masked_clauses import template_matches
 from daemon.task_fields import CLOSED_STATUSES
 
 BLOCKED = "BLOCKED"
@@ -35,6 +37,7 @@ def status_mention(clause: Clause, cues: CueTable) -> StatusMention | None:
     status_mentions += [
         StatusMention(IN_PROGRESS, start) for start in _asserted_starts(clause, cues.status.started, cues)
     ]
+    status_mentions += _standstills(clause, cues)
     # "No longer blocked" is the negation itself, and none stands before it.
     status_mentions += [
         StatusMention(RESUMED, start) for start in _asserted_starts(clause, cues.status.resumed, cues)
@@ -51,6 +54,27 @@ def next_status(text: str, status: str) -> str | None:
     if text == RESUMED:
         return IN_PROGRESS if status in _STANDING_STILL else None
     return text
+
+
+def _standstills(clause: Clause, cues: CueTable) -> list[StatusMention]:
+    """Find idioms: those of waiting contain their own negation, those of putting off and beginning none."""
+    if clause.is_question:
+        return []
+    idioms = cues.role.standstill
+    starts = [match.start() for match in template_matches(idioms.stuck, clause)]
+    stuck = [StatusMention(BLOCKED, start) for start in starts if _is_now(clause, start, cues)]
+    others = [
+        StatusMention(status, match.start())
+        for status, templates in ((ON_HOLD, idioms.put_off), (IN_PROGRESS, idioms.begun))
+        for match in template_matches(templates, clause)
+        if is_asserted(clause, match.start(), cues)
+    ]
+    return stuck + others
+
+
+def _is_now(clause: Clause, start: int, cues: CueTable) -> bool:
+    led = words_before(clause.unquoted, start, cues)
+    return (cues.past_words | cues.conditions | cues.negations).isdisjoint(led)
 
 
 def _cue_matches(clause: Clause, cue: Phrases) -> list[re.Match[str]]:

@@ -14,7 +14,13 @@ from daemon.agents.tools.arguments import TITLE_CHARS_MAX
 TO_DO_CHARS_MAX = 160  # what is longer is prose
 ACT_CHARS_MIN = 4
 MEMBER_WORDS_MAX = 8
+HEAD_WORDS_MAX = 8
 _LINK = re.compile(r"\S+://\S+$")
+_LIST_SIGN = re.compile(r":|\s[-–—]\s")
+_HEAD = re.compile(r"\W*(?P<head>[^:]{2,60}?)\s*(?::|\s[-–—])\s+(?P<rest>\S.*)$")
+_SMALL = frozenset(
+    {"a", "an", "some", "for", "with", "up", "out", "off", "new", "two", "about", "to", "more"}
+)
 _FACT = re.compile(r"[^:]{1,40}:\s*[\d€$£]")
 
 
@@ -25,7 +31,7 @@ def is_to_do_line(line: ListLine, cues: CueTable) -> bool:
         return False
     if line.box:
         return True
-    if title.endswith("?") or _LINK.match(title) or _FACT.match(title):
+    if title.endswith("?") or _LINK.match(title) or _FACT.match(title) or _is_statement(line.title, cues):
         return False
     finished = phrase_pattern(cues.done.cues).match(title) is not None
     if (
@@ -38,13 +44,36 @@ def is_to_do_line(line: ListLine, cues: CueTable) -> bool:
     return not line.heading or _heads(line.heading, cues) or _is_an_act(line, cues)
 
 
+def _is_statement(title: str, cues: CueTable) -> bool:
+    """Return whether a line says something of what it names, and neither side of its colon is an act."""
+    named, sign, rest = title.partition(": ")
+    return bool(sign) and not (is_act(named, cues) or is_act(rest, cues))
+
+
 def _ends_done(title: str, cues: CueTable) -> bool:
     """Return whether a list line says at its end that it is done: "torch (got it)"."""
     words = words_in(title)
+    if _possession_end(cues).search(title) and words[0] not in cues.verbs.imperatives:
+        return True
     if not (cues.negations | cues.done.unfinished).isdisjoint(words):
         return False
     is_bare = len(words) > 1 and (words[-1] in cues.done.bare or words[-2] in cues.done.already)
+    is_bare = is_bare or _is_already_settled(words, cues)
     return _done_end(cues).search(title) is not None or (is_bare and words[0] not in cues.verbs.imperatives)
+
+
+def _is_already_settled(words: list[str], cues: CueTable) -> bool:
+    """Return whether "already" or its like is followed by a word that says where a thing is."""
+    places = [index for index, word in enumerate(words) if index and word in cues.done.already]
+    return bool(places) and not cues.role.heads.settled.isdisjoint(words[places[-1] + 1 :])
+
+
+@lru_cache(maxsize=16)
+def _possession_end(cues: CueTable) -> re.Pattern[str]:
+    """Compile what says at the end of a line that a thing is there, the longer phrases without a sign too."""
+    phrases = cues.role.heads.possession
+    longer = alternation(phrase for phrase in phrases if " " in phrase)
+    return re.compile(rf"(?:[(,:–—]\s*|\s-\s+)(?:{alternation(phrases)})[\s.!)]*$|\s(?:{longer})[\s.!]*$")
 
 
 @lru_cache(maxsize=16)
@@ -96,21 +125,65 @@ def _heads(heading: str, cues: CueTable) -> bool:
 @lru_cache(maxsize=16)
 def _list_patterns(cues: CueTable) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Compile the lead of a list within a line, and the separators of its members."""
-    lead = rf"(?<![\w'-])(?P<cue>{alternation(cues.to_do.cues)})\s*:\s*(?P<rest>\S.*)$"
+    cue = rf"(?P<cue>{alternation(cues.to_do.cues)})"
+    dashed = rf"^\W*(?P<dashed>{alternation(cues.to_do.cues)})\s+[-–—]"
+    lead = rf"(?:(?<![\w'-]){cue}\s*:|{dashed})\s*(?P<rest>\S.*)$"
     also = alternation(cues.to_do.and_words)
-    between = rf"\s*(?:,(?!\d)|;)\s*(?:(?:{also})\s+)?|\s+(?:{also})\s+"
+    between = rf"\s*(?:,(?!\d)|;|\s\+\s)\s*(?:(?:{also})\s+)?|\s+(?:{also})\s+"
     return re.compile(lead), re.compile(between)
 
 
 def listed_titles(clause: Clause, cues: CueTable) -> list[str]:
     """Read "todo: a" and "need to: a, b and c" as the titles that are listed."""
-    leading, between = _list_patterns(cues)
-    lead = None if clause.is_question or ":" not in clause.plain_text else leading.search(clause.plain_text)
+    leading, _ = _list_patterns(cues)
+    is_list = not clause.is_question and _LIST_SIGN.search(clause.plain_text) is not None
+    lead = leading.search(clause.plain_text) if is_list else None
     if lead is None:
-        return []
+        return headed_titles(clause, cues) if is_list else []
     if (cues.negations | cues.past_words).intersection(words_in(clause.plain_text[: lead.start()])):
         return []
-    start, end = lead.start("rest"), len(clause.plain_text.rstrip(" .!;"))
+    return _members(clause, lead.start("rest"), cues)
+
+
+def headed_titles(clause: Clause, cues: CueTable) -> list[str]:
+    """Read "on my plate: call Ola, pay the bill", if the head is the writer's and all members are acts."""
+    head = _HEAD.match(clause.plain_text)
+    words = words_in(head["head"]) if head and not clause.is_others else []
+    heads = cues.role.heads
+    if head is None or not 1 <= len(words) <= HEAD_WORDS_MAX or heads.own.isdisjoint(words):
+        return []
+    if not (heads.others | cues.negations | cues.past_words).isdisjoint(words):
+        return []
+    members = _members(clause, head.start("rest"), cues)
+    goes_on = clause.text.endswith(";")
+    is_list = len(members) > 1 or (goes_on and bool(members))
+    return members if is_list and all(is_act(member, cues) for member in members) else []
+
+
+def is_act(title: str, cues: CueTable) -> bool:
+    """Return whether a title says what to do, by its verb; what only looks so counts in a list of acts."""
+    words = words_in(to_plain(title))
+    if not 2 <= len(words) <= MEMBER_WORDS_MAX + 2:
+        return False
+    if cues.verbs.is_last:
+        last = title.strip(" .!").split()[-1]
+        return last[:1].islower() and to_plain(last).endswith(cues.verbs.imperative_endings)
+    verb = next((word for word in words if word not in cues.duty.clitics), "").split("-")[0]
+    if verb in cues.function_words or verb[:1].isdigit():
+        return False
+    if verb in cues.verbs.imperatives or verb in cues.duty.verbs or verb in cues.verbs.forms:
+        return True
+    endings = tuple(ending for form in cues.duty.forms for ending in form.endings if len(ending) > 1)
+    if cues.language == "ro":
+        endings = ("at", "it", "ut", "us", "ns", "rs", "es", "os", "is", "as", "rt", "pt")
+    looks_so = bool(endings) and verb.endswith(endings) and len(verb) >= ACT_CHARS_MIN - 1
+    return looks_so or (cues.language == "en" and words[1] in cues.role.day.determiners | _SMALL)
+
+
+def _members(clause: Clause, start: int, cues: CueTable) -> list[str]:
+    """Return the members of a list that begins at a place in a clause."""
+    between = _list_patterns(cues)[1]
+    end = len(clause.plain_text.rstrip(" .!;"))
     titles, position = [], start
     for gap in _gaps(between, clause.plain_text, start, end):
         # "Ask Ola, whether she comes" is one act.
@@ -144,7 +217,7 @@ def is_list_member(clause: Clause, cues: CueTable) -> bool:
 def _gaps(between: re.Pattern[str], bare: str, start: int, end: int) -> list[tuple[int, int]]:
     """Return the gaps between members. Without a comma, "salt and pepper" is one thing."""
     gaps = [match.span() for match in between.finditer(bare, start, end)]
-    return gaps if any(sign in bare[start:end] for sign in ",;") else []
+    return gaps if any(sign in bare[start:end] for sign in ",;+") else []
 
 
 def journal_title(title: str) -> str:

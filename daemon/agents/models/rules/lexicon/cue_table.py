@@ -4,15 +4,13 @@ No rule is decided here. A file that does not fit these types is a bug and raise
 """
 
 import string
-from collections.abc import Iterable
 from typing import Any, Final, Literal
 
 from msgspec import Struct
 
 from daemon.agents.models.rules.lexicon.plain_text import plain_spellings
-
-Phrases = tuple[str, ...]
-"""Phrases match whole words, whatever blanks lie between; "…" in one stands for up to two words."""
+from daemon.agents.models.rules.lexicon.role_cues import RoleCues
+from daemon.agents.models.rules.lexicon.word_lists import Phrases, WordSet
 
 _PLACEHOLDERS: Final = {
     "rationale": {"quote"},
@@ -28,17 +26,6 @@ _PLACEHOLDERS: Final = {
     "rejected": {"what"},
     "blocked": {"why"},
 }
-
-
-class WordSet(frozenset[str]):
-    """Words as they look in a plain text, in every way in which each may be spelled."""
-
-    __slots__ = ()
-
-    @classmethod
-    def from_words(cls, words: Iterable[str]) -> "WordSet":
-        """Spell the words of a file."""
-        return cls(spelled for word in words for spelled in plain_spellings(word))
 
 
 class VerbTable(dict[str, WordSet]):
@@ -83,13 +70,15 @@ class DeadlineCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     `not_after`, a day before `day_not_before`, and a day without year that may be an amount beside
     `amounts`, are none. A clause with a phrase of `moved` is due on the day behind `moved_to`, if one of
     `moved_things` is what was moved. `within` leads a span in, which is read as if `ahead_prefix` stood
-    before it. `day_leads` make a bare number a day, and `day_parts` may be joined with a weekday. If
-    `short_weekdays_stand`, an abbreviation may be a day by itself.
+    before it. `day_leads` make a bare number a day, as a cue does that ends with one of `articles`, and
+    `day_parts` may be joined with a weekday. If `short_weekdays_stand`, an abbreviation may be a day by
+    itself.
     """
 
     cues: Phrases
     suffixes: Phrases
     day_leads: Phrases
+    articles: WordSet
     day_parts: WordSet
     until: Phrases
     until_stands: bool
@@ -194,10 +183,12 @@ class DutyCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
 class SpeechCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     """How transcripts name the writer (`me`), and what leads a line without being a name.
 
-    What somebody else says with one of `promises`, and none of `wants`, they will do themselves.
+    What somebody else says with one of `promises` or of `speaker`, and none of `wants`, they will do
+    themselves.
     """
 
     me: WordSet
+    speaker: WordSet
     not_names: WordSet
     promises: Phrases
     wants: WordSet
@@ -324,6 +315,7 @@ class CueTable(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     title: TitleCues
     label: LabelCues
     verbs: VerbForms
+    role: RoleCues
     wording: ModelWording
 
 

@@ -13,6 +13,8 @@ _ALIKE = {"ß": "s", "’": "'", "‘": "'", "ʼ": "'", "\u2010": "-", "\u2011":
 _SPELLED = {"ä": "ae?", "ö": "oe?", "ü": "ue?", "ß": "ss?"}
 _WITH_E = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 _ANY_WORDS = "…"
+_ANY_TWO = r"(?:\s+[\w'-]+){0,2}"
+_ANY_HEADING = r"(?:\s+[\w'-]+){0,5}"
 
 
 def to_plain(text: str) -> str:
@@ -43,13 +45,16 @@ def phrase_pattern(texts: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _pattern(phrase: str) -> str:
-    """Write a phrase as a pattern; "…" in it stands for at most two words."""
-    return "".join(_part(word, index) for index, word in enumerate(phrase.split()))
+    """Write a phrase as a pattern; "…" in it stands for at most two words, before a colon for five."""
+    words = phrase.split()
+    # What leads up to a colon is a heading, however long: "Deadline for the handover protocol: Friday".
+    gap = _ANY_HEADING if words[-1] == ":" else _ANY_TWO
+    return "".join(_part(word, index, gap) for index, word in enumerate(words))
 
 
-def _part(word: str, index: int) -> str:
+def _part(word: str, index: int, gap: str) -> str:
     if word == _ANY_WORDS:
-        return r"(?:\s+[\w'-]+){0,2}"
+        return gap
     spelled = "".join(_SPELLED.get(sign) or re.escape(to_plain(sign)) for sign in word)
     if word == ":":
         return r"\s*:"

@@ -1,9 +1,9 @@
 """How often the `rules` model is right: notes of real life with what they ask for, and what it proposes.
 
 Never changes the model. `make notes` prints the figures; `test_accuracy.py` holds them. A file of notes
-begins with the checklist (`@item`) and the labels (`@label`) that they may speak of. Notes follow, kept
-apart by `===`: first the text, after `--` one line for each proposal that is wanted. A note's language is
-that of the file unless it says `language none`.
+begins with the checklist (`@item`, and `@ticked` what is ticked), the title of the task (`@title`) and the
+labels (`@label`) that they may speak of. Notes follow, kept apart by `===`: first the text, after `--` one
+line for each proposal that is wanted. A note's language is that of the file unless it says `language none`.
 """
 
 import sys
@@ -38,7 +38,19 @@ _ARGUMENTS = {
     "set_task_status": ("status", "status"),
     "set_task_language": ("language", "languageCode"),
 }
-KINDS = ("due", "minutes", "priority", "title", "status", "item", "tick", "label", "language")
+KINDS = ("due", "minutes", "priority", "title", "status", "item", "tick", "untick", "label", "language")
+PARTS = (
+    "dev",
+    "held",
+    "life_dev",
+    "life_held",
+    "fresh",
+    "final",
+    "hands_train",
+    "hands_dev",
+    "hands_fresh",
+    "hands_held",
+)
 
 
 class ExpectedNote(NamedTuple):
@@ -50,11 +62,13 @@ class ExpectedNote(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """The notes of a file."""
+    """The notes of a file, and the task that they are about; some of its `items` are `ticked`."""
 
     items: tuple[str, ...]
     labels: tuple[str, ...]
     notes: tuple[ExpectedNote, ...]
+    title: str = "2027"
+    ticked: frozenset[str] = frozenset()
 
 
 class Score(NamedTuple):
@@ -84,7 +98,9 @@ def corpus(name: str) -> Corpus:
     head, *blocks = (FOLDER / f"{name}.txt").read_text("utf-8").split("\n===\n")
     listed = [line.split(" ", 1) for line in head.splitlines()]
     return Corpus(
-        items=tuple(text for mark, text in listed if mark == "@item"),
+        title=next((text for mark, text in listed if mark == "@title"), "2027"),
+        items=tuple(text for mark, text in listed if mark in ("@item", "@ticked")),
+        ticked=frozenset(text for mark, text in listed if mark == "@ticked"),
         labels=tuple(text for mark, text in listed if mark == "@label"),
         notes=tuple(_noted(block, name[:2]) for block in blocks),
     )
@@ -103,11 +119,11 @@ def _noted(block: str, language: str) -> ExpectedNote:
 def proposed_kinds(note: str, among: Corpus) -> Wanted:
     """Return what the model proposes for one note on a task without language."""
     items = tuple(
-        ChecklistItemView(f"i{index}", title, False, False, "user", None)
+        ChecklistItemView(f"i{index}", title, title in among.ticked, False, "user", None)
         for index, title in enumerate(among.items)
     )
     labels = tuple(LabelView(f"l{index}", name) for index, name in enumerate(among.labels))
-    task = TaskView("t", "2027", "OPEN", "P2", None, None, None, items)
+    task = TaskView("t", among.title, "OPEN", "P2", None, None, None, items)
     notes = (EntryView("n", note, WEDNESDAY, "user"),)
     context = RunContext("run", WEDNESDAY, None, task, notes, (), labels=labels)
     return frozenset(element for call in proposed_calls(context) for element in _said(call, among))
@@ -121,7 +137,9 @@ def _said(call: ToolCall, among: Corpus) -> Iterator[tuple[str, str]]:
     elif call.name == "add_multiple_checklist_items":
         yield from (("item", to_plain(item["title"])) for item in arguments["items"])
     elif call.name == "update_checklist_items":
-        yield from (("tick", to_plain(among.items[int(item["id"][1:])])) for item in arguments["items"])
+        for item in arguments["items"]:
+            title = to_plain(among.items[int(item["id"][1:])])
+            yield ("tick" if item["isChecked"] else "untick"), title
     elif call.name == "assign_task_labels":
         yield from (("label", to_plain(among.labels[int(label["id"][1:])])) for label in arguments["labels"])
 
@@ -146,12 +164,30 @@ def total(part_scores: dict[str, Score], *, without: str = "language") -> Score:
     return summed
 
 
+class Restraint(NamedTuple):
+    """How many notes want nothing, and how many of them were left alone."""
+
+    left_alone: int
+    asking_nothing: int
+
+
+def restraint(name: str) -> Restraint:
+    """Return how many notes of a file want nothing, the language aside, and get no proposal."""
+    among = corpus(name)
+    texts = [note.text for note in among.notes if not _values(note.wanted)]
+    return Restraint(sum(not _values(proposed_kinds(text, among)) for text in texts), len(texts))
+
+
+def _values(proposals: Wanted) -> Wanted:
+    return frozenset(element for element in proposals if element[0] != "language")
+
+
 def misses(name: str) -> Iterator[str]:
     """Tell each note on which the model is wrong."""
     among = corpus(name)
     for note in among.notes:
         proposals = proposed_kinds(note.text, among)
-        if proposals != note.wanted:
+        if _values(proposals) != _values(note.wanted):
             less, more = sorted(note.wanted - proposals), sorted(proposals - note.wanted)
             yield f"{note.text}\n    missed {less}  wrong {more}\n"
 
@@ -162,7 +198,7 @@ def main(arguments: list[str]) -> None:
         sys.stdout.write("\n".join(misses(name)) + "\n")
     if arguments:
         return
-    for part in ("dev", "held", "life_dev", "life_held", "fresh", "final"):
+    for part in PARTS:
         sys.stdout.write(f"\n{part:10}" + "".join(f"{language:>18}" for language in LANGUAGES) + "\n")
         found_scores = {language: scores(f"{language}_{part}") for language in LANGUAGES}
         for kind in KINDS:
@@ -175,6 +211,10 @@ def main(arguments: list[str]) -> None:
             f"{'together':9}"
             + "".join(_cell(total(found_score)) for found_score in found_scores.values())
             + "\n"
+        )
+        quiet = [restraint(f"{language}_{part}") for language in LANGUAGES]
+        sys.stdout.write(
+            f"{'alone':9}" + "".join(f"{left_alone:12} of{notes:3}" for left_alone, notes in quiet) + "\n"
         )
 
 

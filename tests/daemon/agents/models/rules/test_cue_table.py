@@ -9,8 +9,9 @@ from importlib import resources
 import pytest
 from msgspec import ValidationError, toml
 
-from daemon.agents.models.rules.lexicon.cue_table import CueTable, WordSet, decode_words
+from daemon.agents.models.rules.lexicon.cue_table import CueTable, decode_words
 from daemon.agents.models.rules.lexicon.tables import cue_tables
+from daemon.agents.models.rules.lexicon.word_lists import WordSet
 from daemon.agents.tools.table import TOOLS
 from daemon.dates.vocabulary import date_words
 from daemon.language import LANGUAGES
@@ -79,7 +80,7 @@ def test_a_word_matches_in_each_of_its_spellings():
         ('language = "en"', ""),
         ('letters = ""', 'letters = ["a"]'),
         ("[status]", "[state]"),
-        ('suffixes = ["at the latest", "latest"]', 'suffixes = "latest"'),
+        ('suffixes = ["at the latest", "at the very latest", "latest"]', 'suffixes = "latest"'),
         ('segment_words = ["but", ', 'segment_words = ["but", "but", '),
         ('segment_words = ["but", ', "segment_words = [1, "),
         ('due = "due {due}"', 'due = "due {day}"'),

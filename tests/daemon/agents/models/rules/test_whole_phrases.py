@@ -85,7 +85,7 @@ DAYS = {
     "de": """
         Bis Montag über acht Tage abgeben. = | Muss bis Montag in einer Woche fertig sein. =
         Bis Montag in zwei Wochen abgeben. = | Bis Montag der übernächsten Woche abgeben. =
-        Bis zum 3. 20 Leute kommen. = | bis zum 20. 4 Leute haben bezahlt =
+        Bis zum 3. 20 Leute kommen. = 2026-12-03 | bis zum 20. 4 Leute haben bezahlt = 2026-11-20
         Muss bis zum 20. 4. fertig sein = 2027-04-20 | bis Montag abgeben = 2026-11-23
         bis zum 3. März abgeben = 2027-03-03
         Bis Montag - Mittwoch = | Abgabe Freitag, den 13. = | Bis Montag KW 49 = | Bis Montag im März =
@@ -98,7 +98,7 @@ DAYS = {
     "fr": """
         À rendre lundi en huit. = | À rendre avant lundi en quinze. = | à rendre avant demain en huit =
         À rendre lundi en huit au plus tard. = | à rendre avant lundi dans huit jours =
-        à rendre avant le 4. 7 personnes ont déjà payé = | à rendre avant le 3. mars est chargé =
+        à rendre avant le 4. 7 personnes ont déjà payé = 2026-12-04 | à rendre avant le 3. mars est chargé =
         à rendre avant le 3 mars = 2027-03-03 | à rendre avant lundi = 2026-11-23
         À rendre avant la fin du mois prochain = | À rendre avant lundi de Pâques =
         À rendre avant vendredi saint =
@@ -109,7 +109,8 @@ DAYS = {
         À rendre avant lundi de la semaine prochaine = 2026-11-23 | À rendre jeudi, non, vendredi =
     """,
     "es": """
-        Hay que entregarlo antes del lunes que viene no, el otro. = | entregar antes del 20. 3 amigos pagan =
+        Hay que entregarlo antes del lunes que viene no, el otro. =
+        entregar antes del 20. 3 amigos pagan = 2026-11-20
         entregar antes del lunes de dentro de dos semanas = | entregar antes del 3. Marzo está lleno =
         Hay que entregarlo antes del lunes. = 2026-11-23
         El plazo es el viernes 27 de noviembre, no el 20 = 2026-11-27
@@ -123,7 +124,7 @@ DAYS = {
     """,
     "ro": """
         De predat până luni peste o săptămână. = | De predat până lunea cealaltă. =
-        De predat până luni în două săptămâni. = | De predat până pe 20. 4 colegi au plătit. =
+        De predat până luni în două săptămâni. = | De predat până pe 20. 4 colegi au plătit. = 2026-11-20
         De predat până pe 3. Martie e plin. = | De predat până luni. = 2026-11-23
         De predat până la sfârșitul lunii viitoare = | De predat până vinerea mare =
         De predat până luni viitoare = 2026-11-23 | De predat până vineri, 3 zile de lucru = 2026-11-20
@@ -239,7 +240,7 @@ ASKED = {
         "buy bread",
     ],
     ("de", "Ich muss Ola fragen, ob sie kommt, die Rechnung bezahlen und Brot kaufen."): [
-        "Ola fragen",
+        "Ola fragen, ob sie kommt",
         "die Rechnung bezahlen",
         "Brot kaufen",
     ],

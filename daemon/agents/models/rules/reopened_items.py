@@ -1,0 +1,84 @@
+"""Ticked checklist items that a note says are not done: "I never called Noah", "uncheck the invoice".
+
+Never counts what nobody needed to do, what is asked, or what only may be so.
+"""
+
+import re
+from collections.abc import Sequence
+
+from daemon.agents.models.rules.clauses import Clause, words_in, words_with_accents
+from daemon.agents.models.rules.finished_items import ItemPattern, is_done, is_same_stem, items_named
+from daemon.agents.models.rules.lexicon.cue_table import CueTable
+from daemon.agents.models.rules.lexicon.plain_text import alternation, phrase_pattern, to_plain
+from daemon.agents.models.rules.masked_clauses import template_matches
+from daemon.agents.tools.model_interface import ChecklistItemView
+
+_SIGN = r"\s*[:(,;–—-]\s*"
+
+
+def reopened_items(clause: Clause, ticked: Sequence[ItemPattern], cues: CueTable) -> list[ChecklistItemView]:
+    """Return the ticked items that a clause says are not done, or asks to open again."""
+    if clause.is_question or clause.is_others or not ticked:
+        return []
+    own = clause.unquoted
+    named = items_named(words_in(own), ticked, cues)
+    if not named or next(template_matches(cues.role.standstill.stuck, clause), None) is not None:
+        return []
+    if not cues.conditions.isdisjoint(words_in(own)):
+        return []
+    says_so = (
+        _is_command(own, cues)
+        or _is_to_do_again(own, named[0], cues)
+        or _is_denied(clause, named[0], cues)
+        or denial_start(own, cues) is not None
+    )
+    return [named[0].item] if says_so else []
+
+
+def denial_start(plain: str, cues: CueTable) -> int | None:
+    """Return where a text begins to say, behind a sign at its end, that what it names is not done."""
+    phrases = alternation(cues.role.reopened.denials)
+    match = re.search(rf"{_SIGN}(?:{phrases})[\s.!)]*$", plain)
+    return match.start() if match else None
+
+
+def reopened_item_of_line(
+    title: str, ticked: Sequence[ItemPattern], cues: CueTable
+) -> ChecklistItemView | None:
+    """Return the ticked item that a list line names before it says that it is not done."""
+    plain = to_plain(title)
+    start = denial_start(plain, cues)
+    named = [] if start is None else items_named(words_in(plain[:start]), ticked, cues)
+    return named[0].item if named else None
+
+
+def _is_command(own: str, cues: CueTable) -> bool:
+    return re.match(rf"\W*(?:{alternation(cues.role.reopened.commands)})(?![\w'])", own) is not None
+
+
+def _is_to_do_again(own: str, item: ItemPattern, cues: CueTable) -> bool:
+    """Return whether the item's own verb stands behind a duty and beside "again"."""
+    again = phrase_pattern(cues.role.reopened.again).search(own)
+    cue_phrases = tuple(cue for form in cues.duty.forms for cue in form.cues)
+    duty = phrase_pattern(cue_phrases).search(own)
+    if again is None or duty is None or not cues.negations.isdisjoint(words_in(own)):
+        return False
+    return _has_verb(words_in(own[duty.end() :]), item)
+
+
+def _has_verb(words: Sequence[str], item: ItemPattern) -> bool:
+    return not item.verb or any(is_same_stem(item.verb, word) for word in words)
+
+
+def _is_denied(clause: Clause, item: ItemPattern, cues: CueTable) -> bool:
+    """Return whether a negation stands beside a word for done, or the item's own verb as done."""
+    words = words_in(clause.unquoted)
+    denials = [word for word in words if word in cues.negations]
+    if not denials or not cues.role.reopened.not_with.isdisjoint(words):
+        return False
+    accented_words = words_with_accents(clause.unquoted, clause.text)
+    is_told = (
+        is_done(accented_words, item, cues)
+        or phrase_pattern(cues.done.cues).search(clause.unquoted) is not None
+    )
+    return is_told or (bool(item.verb) and item.verb in words and cues.language == "en")
