@@ -1,4 +1,4 @@
-"""Figures of the page in a real browser: a verdict here until an open page shows it, and 10 000 tasks.
+"""Figures of the page in a real browser: its first load, presses and verdicts until they show, 10 000 tasks.
 
 Never measures without a window's events: a page shows a thing once its document does. Without Chromium
 there is a row that says so.
@@ -12,13 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Page
 
 from bench.commands import import_tasks
 from bench.page import DaemonConnection
 from bench.table import Absent, Figure
-from tests.support.browser import Tab, browser, sign_in_address
+from tests.support.browser import Tab, browser, propose, sign_in_address, signed_in
 from tests.support.devices import Device, free_port, pair
 from tests.support.needs import CHROMIUM
 from tests.support.patience import wait_until
@@ -27,6 +28,7 @@ TASKS, LOADS = 10_000, 9
 AGENTS, STEPS = 8, 6
 TABS = 8
 GOAL_MS, USABLE_MS = 100.0, 1000.0
+TICKS, SENT_MAX_KIB, REQUESTS_MAX, FAR_MS = 15, 40, 6, 150.0
 WAIT_S = 60.0
 BETWEEN_S = 0.5
 
@@ -39,6 +41,17 @@ _LEAVES = """(id) => {
         new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
     });
 }"""
+_PRESSES = """(id) => new Promise((resolve) => {
+    const row = document.getElementById(id);
+    const now = () => performance.timeOrigin + performance.now();
+    const pressed = now();
+    const isShown = () => row.matches(".ticked, [aria-busy]");
+    const look = () => isShown() ? resolve([pressed, now()]) : requestAnimationFrame(look);
+    row.querySelector(".tick").click();
+    requestAnimationFrame(look);
+})"""
+_SIZES = """["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind))
+    .map((entry) => entry.encodedBodySize)"""
 _LOADED = "() => { const [page] = performance.getEntriesByType('navigation'); return page.duration; }"
 
 
@@ -48,6 +61,8 @@ def figures() -> list[Figure | Absent]:
         return [Absent("the page in a browser", "chromium is not installed")]
     with tempfile.TemporaryDirectory() as folder, browser(CHROMIUM) as chromium:
         return [
+            *_first_load_figures(Path(folder) / "first", chromium),
+            *_tick_figures(Path(folder) / "ticks", chromium),
             *_verdict_figures(Path(folder) / "verdicts", chromium),
             *_load_figures(Path(folder), chromium),
         ]
@@ -67,6 +82,60 @@ def _running(*devices: Device) -> Iterator[None]:
 
 def _with_page(name: str, folder: Path) -> Device:
     return Device(name, folder, {"PLACET_WEB_ENABLED": "true", "PLACET_WEB_PORT": str(free_port())})
+
+
+def _first_load_figures(folder: Path, chromium: Browser) -> list[Figure | Absent]:
+    """Load the first page of a used journal with nothing kept; scripts that it loads later count too."""
+    laptop = _with_page("laptop", folder / "laptop")
+    with _running(laptop):
+        laptop.do("add", "Call Ana", "--due", "today")
+        propose(laptop, "Renew the passport")
+        with signed_in(chromium, laptop, "/") as tab:
+            tab.page.wait_for_load_state("load")
+            # What else a page fetches by itself comes before its event stream, or with its first row's menu.
+            tab.page.wait_for_selector(".dots:not([hidden])", state="attached")
+            tab.page.wait_for_timeout(BETWEEN_S * 1e3)
+            sizes = tab.page.evaluate(_SIZES)
+            paths = {urlsplit(url).path for url in tab.asked}
+    sent_kib = float(sum(sizes)) / 1024
+    return [
+        Figure("first page with its parts, sent", sent_kib, SENT_MAX_KIB, "KiB", "the goal", "<= 1"),
+        Figure("first page, requests", float(len(paths)), REQUESTS_MAX, "", "the goal", "<= 1"),
+    ]
+
+
+def _tick_figures(folder: Path, chromium: Browser) -> list[Figure | Absent]:
+    """Tick rows of today: from the press to its effect here, to its answer, and to another device's page."""
+    laptop, phone = _with_page("laptop", folder / "laptop"), _with_page("phone", folder / "phone")
+    with _running(laptop, phone):
+        pair(laptop, phone)
+        tasks = [laptop.do("add", f"Task {number}", "--due", "today")["id"] for number in range(TICKS)]
+        phone.do("sync", "--wait")
+        with signed_in(chromium, laptop, "/") as near, signed_in(chromium, phone, "/") as far:
+            effects, answers, others = zip(
+                *(_tick_ms(near.page, far.page, task) for task in tasks), strict=True
+            )
+    tick = "a tick on today"
+    return [
+        Figure(f"{tick} to its effect, p95", _p95(list(effects)), GOAL_MS, "ms", "the goal", "<= 1"),
+        Figure(f"{tick} to its answer", median(answers), GOAL_MS, "ms", "a tenth of a second", "(shown)"),
+        Figure(
+            f"{tick} to another device's page", median(others), median(answers), "ms", "its answer", "(shown)"
+        ),
+        Figure(f"{tick} to another device's page, p95", _p95(list(others)), FAR_MS, "ms", "the goal", "<= 1"),
+    ]
+
+
+def _tick_ms(near: Page, far: Page, task: str) -> tuple[float, float, float]:
+    """Tick one row; return milliseconds to its effect, until it left here, and until it left there."""
+    row = f"t-{task}"
+    for page in (near, far):
+        page.wait_for_selector(f"#{row}")
+        page.evaluate(_LEAVES, row)
+    time.sleep(BETWEEN_S)  # noqa: TID251 - a person, too, looks at what comes next
+    pressed_ms, effect_ms = near.evaluate(_PRESSES, row)
+    left_ms, left_there_ms = (float(page.evaluate("window.left")) for page in (near, far))
+    return effect_ms - pressed_ms, left_ms - pressed_ms, left_there_ms - pressed_ms
 
 
 def _verdict_figures(folder: Path, chromium: Browser) -> list[Figure | Absent]:
