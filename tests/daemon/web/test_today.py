@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from daemon.journal import tasks
+from daemon.journal.tasks import TaskEdit
+from daemon.web.tasks.row_deeds import ROWS_MAX
 from daemon.web.today import day_routes
 from tests.daemon.web.conftest import CHANGES, PageAnswer
 from tests.daemon.web.task_page import TaskPage, task_page_of
@@ -153,6 +156,46 @@ async def test_what_is_refused_is_said_and_changes_no_row(page: TaskPage) -> Non
     ):
         assert (await page.ask("/", wrong)).status == 400
     assert await page.commits() == before
+
+
+async def test_an_outdated_row_writes_beside_what_it_did_not_show(page: TaskPage) -> None:
+    ref = await page.task(title="Rent", due=day(page, 0))
+    form = form_of(await page.ask("/"), ref)
+    await page.store.write(lambda tx: tasks.edit(tx, ref, TaskEdit(title="Pay the rent", priority="P0")))
+    assert (await page.ask("/", [*form, ("set", "title"), ("title", "Better")])).status == 303
+    shown = await page.shown(ref)
+    assert {value.value for conflict in shown.conflicts for value in conflict.versions} == {
+        "Pay the rent",
+        "Better",
+    }
+    assert shown.priority == "P0"
+
+
+async def test_a_press_that_is_sent_twice_is_done_once(page: TaskPage) -> None:
+    ref = await page.task(title="Rent", due=day(page, 0))
+    form = [*form_of(await page.ask("/"), ref), ("set", "status:DONE")]
+    await page.ask("/", form)
+    commits = await page.commits()
+    assert (await page.ask("/", form)).status == 303
+    assert await page.commits() == commits
+
+
+async def test_a_row_that_a_form_has_twice_is_changed_once(page: TaskPage) -> None:
+    ref = await page.task(title="Rent", due=day(page, 0))
+    form = [*form_of(await page.ask("/"), ref)] * 2
+    assert (await page.ask("/", [*form, ("set", "priority:P0")])).status == 303
+    shown = await page.shown(ref)
+    assert (shown.priority, shown.conflicts) == ("P0", [])
+
+
+async def test_a_form_with_more_rows_than_a_page_sends_is_refused(page: TaskPage) -> None:
+    ref = await page.task(title="Rent", due=day(page, 0))
+    pair = form_of(await page.ask("/"), ref)[:2]
+    commits = await page.commits()
+    for count, status in ((ROWS_MAX + 1, 400), (ROWS_MAX, 303)):
+        answer = await page.ask("/", [*pair * count, ("do", "set"), ("set", "priority:P0")])
+        assert answer.status == status
+        assert await page.commits() == commits + (status == 303)
 
 
 async def test_a_row_is_removed_from_the_list_that_shows_it(page: TaskPage) -> None:
