@@ -6,12 +6,14 @@ no time is given back escaped.
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime
 from typing import Final, NamedTuple
 
 from daemon.words.terminal_text import escape
 from daemon.words.translation import _, gettext_noop, ngettext
 
+_DAY: Final = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 # Both are translated when they are shown, with what CLDR has for them.
 _DAYS: Final = (
     gettext_noop("Mon"),
@@ -169,7 +171,7 @@ def local_day(now_s: float) -> str:
 def due_words(text: object, now_s: float | None) -> tuple[str, int | None]:
     """Say when something is due, and in how many days (negative: overdue; None: unknown)."""
     try:
-        day = date.fromisoformat(str(text)[:10])
+        day = date.fromisoformat(str(text) if _DAY.fullmatch(str(text)) else "")
     except ValueError:
         return ("" if text is None else escape(text)), None
     if now_s is None:

@@ -157,6 +157,9 @@ def test_without_knowing_now_a_time_is_said_in_full(monkeypatch: pytest.MonkeyPa
         ("2026-03-11", "11 Mar", 7),
         ("2025-03-11", "11 Mar 2025", -358),
         ("never", "never", None),
+        ("2099-01-01junk", "2099-01-01junk", None),
+        ("20260304", "20260304", None),
+        ("2026-03-04T09:00:00Z", "2026-03-04T09:00:00Z", None),
         (None, "", None),
     ],
 )
