@@ -12,6 +12,7 @@ FieldType = Literal["title", "status", "reason", "priority", "day", "minutes", "
 """What a field holds. A `name` is that of a category, `names` are those of labels."""
 
 STATUSES: Final = ("OPEN", "GROOMED", "IN PROGRESS", "BLOCKED", "ON HOLD", "DONE", "REJECTED")
+IN_PROGRESS: Final = "IN PROGRESS"
 CLOSED_STATUSES: Final = ("DONE", "REJECTED")
 """The statuses of a task that is over; the store knows them by itself, since it is below."""
 

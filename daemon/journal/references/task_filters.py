@@ -21,7 +21,6 @@ from store.snapshot import Snapshot
 from syncproto.ids import EntityId, id_to_text
 
 WITHOUT_ANY: Final = "none"
-_OPEN: Final = "OPEN"
 _FIRST_DAY: Final = "0"
 """A text before that of any day, and after that of none."""
 
@@ -60,7 +59,7 @@ class ResolvedFilter:
     def matches(self, task: Mapping[str, Any]) -> bool:
         """Say whether a task with these winning values is asked for."""
         return (
-            (self.statuses is None or (_text(task, "status") or _OPEN) in self.statuses)
+            (self.statuses is None or (_text(task, "status") or validation.PLAIN_STATUS) in self.statuses)
             and (
                 self.priorities is None
                 or (_text(task, "priority") or validation.PRIORITY_DEFAULT) in self.priorities

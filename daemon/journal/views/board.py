@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from daemon.journal.fields.validation import CLOSED, STATUSES
 from daemon.journal.recurring.occurrences import Occurrence, due_within, first_states, shown_occurrences
+from daemon.journal.views.line_bounds import fitting_lines, short_texts
 from daemon.journal.views.lookup import clock_json
 from daemon.journal.views.structures import ClockJson
 from daemon.journal.views.task_lines import TaskLine, first_in_order, task_lines_of
@@ -53,7 +54,8 @@ def read_board(
     """Return a column per status; `closed` adds the statuses of finished tasks.
 
     With `begun_by`, a day, open tasks whose start lies behind it are left out. With `today`, the tasks
-    of series that nobody has touched are shown too.
+    of series that nobody has touched are shown too. Of lines that are too long for one answer it shows the
+    first.
     """
     untouched = [] if today is None else shown_occurrences(snapshot, today)
     columns = [
@@ -67,7 +69,11 @@ def read_board(
     lines = iter(task_lines_of(snapshot, states, removed=False))
     later_count = 0 if begun_by is None else count_beginning_after(snapshot, begun_by)
     shown_columns = [
-        BoardColumn(status, count, [_board_task(next(lines), state) for _task, state in of_status])
+        BoardColumn(
+            status,
+            count,
+            fitting_lines([_board_task(next(lines), state) for _task, state in of_status], len(columns)),
+        )
         for status, count, of_status in columns
     ]
     return Board(shown_columns, later_count)
@@ -85,4 +91,4 @@ def _column(
 
 
 def _board_task(line: TaskLine, state: bytes) -> BoardTask:
-    return BoardTask(line, clock_json(load_state(state).clock))
+    return BoardTask(TaskLine(**short_texts(line)), clock_json(load_state(state).clock))

@@ -5,21 +5,18 @@ Never reads more tasks than it shows: what it only counts, an index counts.
 
 from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct, structs
 
 from daemon.journal.recurring.occurrences import due_within, first_states, shown_occurrences
-from daemon.journal.references.names import short_text
-from daemon.journal.views.part_bounds import PartBounds
+from daemon.journal.views.line_bounds import fitting_lines, short_texts
 from daemon.journal.views.task_lines import TaskLine, first_in_order, task_lines_of
+from daemon.task_fields import IN_PROGRESS
 from store.queries.task_ranges import TaskRange, count_beginning_after, count_tasks, first_task_states
 from store.snapshot import Snapshot
 
 DAYS_AHEAD: Final = 7
-IN_PROGRESS: Final = "IN PROGRESS"
-_LINES: Final = "lines"
-_LINES_BYTES_MAX: Final = 4 << 20
 
 GroupName = Literal["overdue", "today", "tomorrow", "day", "in_progress"]
 
@@ -90,7 +87,7 @@ def read_day(
         [
             structs.replace(
                 group,
-                tasks=_fitting_lines([_day_line(next(lines), waiting) for _state in states], len(groups)),
+                tasks=fitting_lines([_day_line(next(lines), waiting) for _state in states], len(groups)),
             )
             for group, states in groups
         ],
@@ -110,18 +107,5 @@ def _ranges(day: date, begun_by: str | None) -> Iterator[tuple[GroupName, str | 
     yield "in_progress", None, begun._replace(status=IN_PROGRESS).without_day()
 
 
-def _fitting_lines(lines: list[DayLine], groups: int) -> list[DayLine]:
-    """Return the first lines of a group that fit into its part of an answer, one at least.
-
-    Each group has a bound of its own: a peer's long tasks take nothing from the others.
-    """
-    return PartBounds({_LINES: _LINES_BYTES_MAX // groups}).first(_LINES, lines) or lines[:1]
-
-
 def _day_line(line: TaskLine, waiting: Mapping[str, int]) -> DayLine:
-    # Texts of a peer have any length, a priority too.
-    texts = {
-        name: short_text(value) for name, value in structs.asdict(line).items() if isinstance(value, str)
-    }
-    shown: dict[str, Any] = structs.asdict(line) | texts
-    return DayLine(**shown, waiting=waiting.get(line.id, 0))
+    return DayLine(**short_texts(line), waiting=waiting.get(line.id, 0))

@@ -23,9 +23,10 @@ from daemon.agents.models.rules.lexicon.cue_table import CueTable
 from daemon.agents.models.rules.lexicon.tables import cue_tables
 from daemon.agents.models.rules.note_reader import MentionCandidates, NoteFindings, QuotedValue, read_note
 from daemon.agents.models.rules.report import build_report
-from daemon.agents.models.rules.status_mentions import IN_PROGRESS, next_status
+from daemon.agents.models.rules.status_mentions import next_status
 from daemon.agents.tools.model_interface import EntryView, ModelTurn, RunContext, TaskView, ToolCall
 from daemon.language import DEFAULT_LANGUAGE
+from daemon.task_fields import IN_PROGRESS
 
 NOTES_CHARS_MAX = 256 * 1024  # of all new notes together: what a run reads stays a matter of seconds
 EVENT_LOOP_CHARS_MAX = 8 * 1024  # more is read beside the event loop

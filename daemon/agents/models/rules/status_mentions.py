@@ -11,11 +11,10 @@ from daemon.agents.models.rules.lexicon.cue_table import CueTable
 from daemon.agents.models.rules.lexicon.plain_text import phrase_pattern
 from daemon.agents.models.rules.lexicon.word_lists import Phrases
 from daemon.agents.models.rules.masked_clauses import template_matches
-from daemon.task_fields import CLOSED_STATUSES
+from daemon.task_fields import CLOSED_STATUSES, IN_PROGRESS
 
 BLOCKED = "BLOCKED"
 ON_HOLD = "ON HOLD"
-IN_PROGRESS = "IN PROGRESS"
 RESUMED = "resumed"
 _BEFORE_BEGIN = frozenset({"OPEN", "GROOMED"})
 _STANDING_STILL = frozenset({BLOCKED, ON_HOLD})

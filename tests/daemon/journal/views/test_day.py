@@ -11,11 +11,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import apsw
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from daemon.journal.fields.validation import STATUSES
-from daemon.journal.views import board, day
+from daemon.journal.views import board, day, line_bounds
 from daemon.journal.views.day import Day, DayGroup, read_day
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite
@@ -164,6 +165,20 @@ def test_long_tasks_of_one_group_take_nothing_from_the_others_and_show_the_begin
     groups = read(a).groups
     assert [(group.count, len(group.tasks)) for group in groups if group.count] == [(25, 25), (1, 1)]
     assert {len(task.title) for group in groups for task in group.tasks} == {400, 5}
+
+
+def test_a_board_shows_the_first_of_long_tasks_and_as_much_of_the_others(
+    a: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _number in range(25):
+        a.new("task", title=LONG, priority=LONG, due=DAYS[2])
+    a.new("task", title="short", status="IN PROGRESS")
+    columns = a.read(lambda snapshot: board.read_board(snapshot, closed=False, shown_max=40)).columns
+    shown = {column.status: column.tasks for column in columns}
+    assert {len(task.line.title) for tasks in shown.values() for task in tasks} == {400, 5}
+    monkeypatch.setattr(line_bounds, "LINES_BYTES_MAX", 5 * 10_000)
+    columns = a.read(lambda snapshot: board.read_board(snapshot, closed=False, shown_max=40)).columns
+    assert [(column.count, len(column.tasks)) for column in columns if column.count] == [(25, 1), (1, 1)]
 
 
 def cost(home: Home, use: Any) -> tuple[int, int, int]:
