@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 from daemon.agents.asks import ask_views
 from daemon.agents.asks.ask_views import AskDetails
+from daemon.agents.deciding.waiting_items import PendingItem
 from daemon.agents.person import inbox
 from daemon.web.decide.ask_rows import AskRow, ask_row
 from daemon.web.decide.item_rows import Card, card_of
+from daemon.web.frame.frame_counts import frame_counts
 from store.snapshot import Snapshot
 
 
@@ -20,12 +22,14 @@ class Waiting(NamedTuple):
     cards: list[inbox.InboxCard]
     asks: list[AskDetails]
 
+    @property
+    def items(self) -> list[PendingItem]:
+        """Return the proposals of all cards."""
+        return [item for card in self.cards for item in card.items]
+
     def counts(self) -> dict[str, int]:
         """Return the numbers that the frame of the page shows."""
-        return {
-            "waiting_count": sum(card.count for card in self.cards),
-            "asks_count": len(self.asks),
-        }
+        return frame_counts(self.items, len(self.asks))
 
 
 def read_waiting(snapshot: Snapshot, now_ms: int, open_per_day: int) -> Waiting:

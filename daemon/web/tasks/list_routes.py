@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from daemon.agents.asks import ask_views
-from daemon.agents.deciding.waiting_items import list_waiting_items, waiting_count
+from daemon.agents.deciding.waiting_items import list_waiting_items
 from daemon.agents.person.task_agents import agents_of_tasks, waiting_by_task
 from daemon.journal import search
 from daemon.journal.fields.validation import PRIORITIES, STATUSES
@@ -21,6 +21,7 @@ from daemon.journal.views.sorted_tasks import TaskOrder, TaskState, count_later,
 from daemon.journal.views.task_lines import task_lines_of
 from daemon.refusal import Refused
 from daemon.web.forms import read_form
+from daemon.web.frame.frame_counts import frame_counts
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words
 from daemon.web.services import PageServices
@@ -158,7 +159,7 @@ def _read(snapshot: Snapshot, query: _ListQuery, now_ms: int, typed: HumanInput)
         label_names(snapshot),
         category_names(snapshot),
         _later_count(snapshot, query, wanted, begun_by),
-        {"waiting_count": waiting_count(waiting), "asks_count": ask_views.count_open_asks(snapshot, now_ms)},
+        frame_counts(waiting, ask_views.count_open_asks(snapshot, now_ms)),
     )
 
 

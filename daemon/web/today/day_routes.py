@@ -9,7 +9,6 @@ from typing import Any, Final, NamedTuple
 
 from aiohttp import web
 
-from daemon.agents.deciding.waiting_items import list_waiting_items
 from daemon.agents.person import inbox
 from daemon.agents.person.task_agents import waiting_by_task
 from daemon.journal.human_input import HumanInput
@@ -117,7 +116,7 @@ class _Today:
             waiting.asks,
             now_ms,
         )
-        by_task = waiting_by_task(list_waiting_items(snapshot, now_ms))
+        by_task = waiting_by_task(waiting.items)
         today = self._typed.today()
         day = read_day(snapshot, today, limit=ROWS_MAX, waiting=by_task, today=today)
         groups = [
