@@ -166,8 +166,8 @@ class Daemon:
             activities=self._peers.mailboxes.activities,
         )
         self._access = BrowserAccess(clock.now_ms, clock.monotonic_s, clock.randomness)
-        self._exports = ExportRoutes(self._store, self._data, self._floor, local_zone())
-        self._imports = Imports(self._store, local_zone(), clock.now_ms)
+        self._exports = ExportRoutes(self._store, self._data, self._floor, local_zone)
+        self._imports = Imports(self._store, local_zone, clock.now_ms)
         self._page: PageServer | None = None
         self._control: ControlServer | None = None
         self._agents: asyncio.Task[None] | None = None

@@ -56,10 +56,11 @@ class Preview(NamedTuple):
 class Imports:
     """All imports under way on one daemon, in the order of their beginning.
 
-    `zone` is the zone in which the person's days begin, `now_ms` the wall clock.
+    `zone` says the zone in which the person's days begin, and is asked for each file; `now_ms` is the wall
+    clock.
     """
 
-    def __init__(self, store: StoreThreads, zone: tzinfo, now_ms: Callable[[], int]) -> None:
+    def __init__(self, store: StoreThreads, zone: Callable[[], tzinfo], now_ms: Callable[[], int]) -> None:
         self._store = store
         self._zone = zone
         self._now_ms = now_ms
@@ -99,7 +100,7 @@ class Imports:
 
     async def _plan(self, file: TextFile) -> PlanImport:
         # A large file is read for seconds: neither the loop nor the one writer may wait for that.
-        work = await asyncio.to_thread(_read, file, self._zone, self._now_ms())
+        work = await asyncio.to_thread(_read, file, self._zone(), self._now_ms())
         return await self._store.read(work.with_matched_tasks)
 
     async def _preview_parts(self, work: PlanImport) -> AsyncIterator[tuple[ImportResult, int]]:

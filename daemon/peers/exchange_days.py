@@ -47,13 +47,16 @@ class ExchangeDay(Struct, frozen=True):
 
 
 class ExchangeDays:
-    """The counts of this device, whose days begin in `zone`; stored each `record_s`, and at the end."""
+    """The counts of this device, stored each `record_s`, and at the end.
+
+    Its days begin in `zone`, which is asked each time: a device may travel.
+    """
 
     def __init__(
         self,
         db: StoreThreads,
         now_ms: Callable[[], int],
-        zone: tzinfo,
+        zone: Callable[[], tzinfo],
         record_s: float,
     ) -> None:
         self._db = db
@@ -151,5 +154,5 @@ class ExchangeDays:
     def _date_now(self) -> date:
         at_ms = min(max(self._now_ms(), 0), _MS_MAX)
         return (
-            (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=at_ms)).astimezone(self._zone).date()
+            (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=at_ms)).astimezone(self._zone()).date()
         )

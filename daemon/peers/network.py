@@ -85,7 +85,7 @@ class PeerNetwork:
         trust = ListenerTrust(identity.file, self._is_inviting)
         self._connector = Connector(identity, limits)
         self._members = members = RosterCache(db, identity.device, trust, clock)
-        self.exchange_days = ExchangeDays(db, clock.now_ms, local_zone(), limits.days_record_s)
+        self.exchange_days = ExchangeDays(db, clock.now_ms, local_zone, limits.days_record_s)
         self.links = self._make_links(notifier, clock, identity, shortfall)
         static = [str(addresses.parse(address)) for address in settings.peers.static]
         self.replication = self._make_replication(notifier, clock, static)

@@ -26,7 +26,7 @@ from tests.support.made_up_format import ROW
 
 class ImportPage(Page):
     def more_routes(self) -> list[web.RouteDef]:
-        return import_routes.routes(self.services, Imports(self.store, UTC, self.now_ms))
+        return import_routes.routes(self.services, Imports(self.store, lambda: UTC, self.now_ms))
 
 
 def test_its_files_are_read(a: Home) -> None:

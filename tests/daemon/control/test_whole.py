@@ -333,9 +333,11 @@ async def test_the_metrics_tell_numbers_and_no_words(laptop: Device):
 async def test_a_daemon_whose_device_travels_says_the_day_of_where_it_is(
     laptop: Device, monkeypatch: pytest.MonkeyPatch
 ):
-    days = set()
+    await laptop.do("POST", "/v1/tasks", {"title": "Pay the rent", "due": "2026-04-01"})
+    days, exports = set(), set()
     # More than a day lies between the two: at no moment is it the same day in both.
     for zone in ("Etc/GMT-14", "Etc/GMT+12"):
         monkeypatch.setenv("TZ", zone)
         days.add((await laptop.do("GET", "/v1/today"))["day"])
-    assert len(days) == 2
+        exports.add((await laptop.do("GET", "/v1/export?format=taskwarrior"))[0]["due"])
+    assert (len(days), len(exports)) == (2, 2)

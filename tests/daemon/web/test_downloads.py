@@ -18,7 +18,7 @@ from tests.daemon.web.conftest import Page
 
 class DownloadPage(Page):
     def more_routes(self) -> list[web.RouteDef]:
-        exports = ExportRoutes(self.store, self.folder, self.services.floor, UTC)
+        exports = ExportRoutes(self.store, self.folder, self.services.floor, lambda: UTC)
         return download_routes.routes(self.services, self.folder / "placet.db", exports.send)
 
 

@@ -33,7 +33,7 @@ LONG = "".join(f"# Task {n}\n\nwords\n\n" for n in range(SECTIONS))
 
 class ImportPage(Page):
     def more_routes(self) -> list[web.RouteDef]:
-        return import_routes.routes(self.services, Imports(self.store, UTC, self.now_ms))
+        return import_routes.routes(self.services, Imports(self.store, lambda: UTC, self.now_ms))
 
     async def send(self, content: str | bytes = LIST, name: str = "TODO.md") -> PageAnswer:
         """Send a file as the form does."""

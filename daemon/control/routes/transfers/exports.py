@@ -6,7 +6,7 @@ stalls holds neither a reader nor the write-ahead log, and the length is known b
 
 import asyncio
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,7 +49,9 @@ class _Abandoned(Exception):
 class ExportRoutes:
     """All exports under way on one daemon: one is made at a time, a few may be on their way out."""
 
-    def __init__(self, store: StoreThreads, folder: Path, floor: DiskFloor, zone: tzinfo) -> None:
+    def __init__(
+        self, store: StoreThreads, folder: Path, floor: DiskFloor, zone: Callable[[], tzinfo]
+    ) -> None:
         self._store = store
         self._folder = folder
         self._floor = floor
@@ -92,7 +94,7 @@ class ExportRoutes:
         def make(snapshot: Snapshot) -> Spool:
             spool = Spool(self._folder, self._floor)
             try:
-                for piece in _pieces(wanted(snapshot, self._zone)):
+                for piece in _pieces(wanted(snapshot, self._zone())):
                     _go_on(listening=not ended.is_set() and request.transport is not None)
                     spool.append(piece)
             except BaseException:

@@ -37,7 +37,7 @@ async def with_files(folder: Path, floor: int = 0) -> Api:
     api = Api(folder, [])
     api.floor = floor
     room = DiskFloor(folder, floor)
-    api.routes += ExportRoutes(api.store, folder, room, UTC).routes()
+    api.routes += ExportRoutes(api.store, folder, room, lambda: UTC).routes()
     api.routes += JsonlImportRoutes(api.store, folder, room).routes()
     await api.start()
     return api

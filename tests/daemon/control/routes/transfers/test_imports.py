@@ -24,7 +24,7 @@ LONG = "".join(f"# Task {n}\n\nwords\n\n" for n in range(SECTIONS))
 @pytest.fixture
 async def importing(tmp_path: Path) -> AsyncIterator[Api]:
     api = Api(tmp_path, [])
-    api.routes += imports.routes(Imports(api.store, UTC, lambda: START_MS))
+    api.routes += imports.routes(Imports(api.store, lambda: UTC, lambda: START_MS))
     await api.start()
     yield api
     await api.stop()
@@ -119,7 +119,7 @@ async def test_what_has_no_fault_comes_in_if_the_client_says_so(importing: Api):
 
 async def test_a_dry_run_only_reads_also_below_the_floor(tmp_path: Path):
     api = Api(tmp_path, [])
-    api.routes += imports.routes(Imports(api.store, UTC, lambda: START_MS))
+    api.routes += imports.routes(Imports(api.store, lambda: UTC, lambda: START_MS))
     api.floor = 1 << 62
     await api.start()
     tried = await api.ask("POST", "/v1/import", request(dry_run=True), key="k")
