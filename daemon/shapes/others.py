@@ -140,6 +140,7 @@ class DayJson(TypedDict, total=False):
     day: str
     groups: list[DayGroupJson]
     begin_later: int
+    today: str | None
 
 
 class StartedJson(TypedDict, total=False):

@@ -7,7 +7,7 @@ no time is given back escaped.
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from typing import Final, NamedTuple
 
 from daemon.words.terminal_text import escape
@@ -166,6 +166,11 @@ def month_name(month: int) -> str:
 def local_day(now_s: float) -> str:
     """Return the day of a moment on this machine as YYYY-MM-DD."""
     return _local(now_s).date().isoformat()
+
+
+def noon_s(day: str) -> float:
+    """Return the noon of a day (YYYY-MM-DD) on this machine, as Unix time."""
+    return datetime.combine(date.fromisoformat(day), time(12)).astimezone().timestamp()
 
 
 def due_words(text: object, now_s: float | None) -> tuple[str, int | None]:

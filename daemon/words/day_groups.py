@@ -23,25 +23,27 @@ _DAY_CHARS: Final = 10
 _NEAR: Final = (gettext_noop("Today"), gettext_noop("Tomorrow"))
 
 
-def group_words(name: str, day: str | None, now_s: float | None) -> str:
+def group_words(name: str, day: str | None, today: str | None) -> str:
     """Return the head of a group: "Overdue", "Today", "Fri 20 Nov 2026".
 
-    What is today follows from `now_s`, and not from the name: the day that is shown may be another.
+    What is today follows from `today`, the day that it is where the daemon runs, and not from the name: the
+    day that is shown may be another.
     """
     if day is None:
         return _(_DAYLESS[name]) if name in _DAYLESS else ""
-    days = due_words(day, now_s)[1]
+    is_known = is_day(day) and is_day(today)
+    days = (date.fromisoformat(day) - date.fromisoformat(str(today))).days if is_known else None
     return _(_NEAR[days]) if days in (0, 1) else full_day_words(day, None).words
 
 
 def begins_later(task: Mapping[str, object], now_s: float | None) -> bool:
     """Say whether a task is open and its start is still to come."""
     start = task.get("start")
-    days = due_words(start, now_s)[1] if _is_day(start) else None
+    days = due_words(start, now_s)[1] if is_day(start) else None
     return days is not None and days > 0 and task.get("status") not in CLOSED_STATUSES
 
 
-def _is_day(value: object) -> bool:
+def is_day(value: object) -> bool:
     """Say whether a value is a day, YYYY-MM-DD, and nothing else.
 
     What lists are narrowed by in the store, `day_text`, is the same: the command line knows no store.

@@ -51,6 +51,7 @@ class Day(Struct, frozen=True):
     day: Annotated[str, Meta(description="YYYY-MM-DD.")]
     groups: list[DayGroup]
     begin_later: int
+    today: Annotated[str | None, Meta(description="The day that it is here, YYYY-MM-DD.")] = None
 
 
 def read_day(
@@ -92,6 +93,7 @@ def read_day(
             for group, states in groups
         ],
         0 if later else count_beginning_after(snapshot, shown_day),
+        None if today is None else today.isoformat(),
     )
 
 

@@ -120,7 +120,7 @@ class _Today:
         today = self._typed.today()
         day = read_day(snapshot, today, limit=ROWS_MAX, waiting=by_task, today=today)
         groups = [
-            _group(snapshot, group, by_task, now_ms / 1000)
+            _group(snapshot, group, by_task, day.today, now_ms / 1000)
             for group in day.groups
             if group.count or group.name in _ALWAYS
         ]
@@ -138,10 +138,12 @@ class _Today:
         )
 
 
-def _group(snapshot: Snapshot, group: DayGroup, by_task: dict[str, int], now_s: float) -> GroupRow:
+def _group(
+    snapshot: Snapshot, group: DayGroup, by_task: dict[str, int], today: str | None, now_s: float
+) -> GroupRow:
     return GroupRow(
         group.name,
-        group_words(group.name, group.day, now_s),
+        group_words(group.name, group.day, today),
         group.count,
         rows_of_lines(snapshot, group.tasks, by_task, now_s),
         group.count - len(group.tasks),

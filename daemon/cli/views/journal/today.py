@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from daemon.cli.terminal.table import row_lines
 from daemon.cli.views.journal.tasks import LINE_COLUMNS, line_cells, plain_cells
-from daemon.words.day_groups import group_words
+from daemon.words.dates import noon_s
+from daemon.words.day_groups import group_words, is_day
 from daemon.words.short_ids import short_ids_of
 from daemon.words.translation import _
 
@@ -33,11 +34,14 @@ def day_lines(day: DayJson, display: Display) -> Iterator[str]:
     groups = [group for group in day.get("groups") or () if group.get("count")]
     tasks = [task for group in groups for task in group.get("tasks") or ()]
     ids = short_ids_of(tasks)
+    # What is tomorrow follows from the day of the daemon, in whatever zone this terminal is.
+    today = str(day.get("today") or "")
+    day_display = display._replace(now_s=noon_s(today)) if is_day(today) else display
     # All at once, so that what is below each other is aligned.
-    lines = row_lines(LINE_COLUMNS, [line_cells(task, ids, display) for task in tasks], display)
+    lines = row_lines(LINE_COLUMNS, [line_cells(task, ids, day_display) for task in tasks], display)
     for number, group in enumerate(groups):
         count, shown_count = group.get("count") or 0, len(group.get("tasks") or ())
-        words = group_words(group.get("name") or "", group.get("day"), display.now_s)
+        words = group_words(group.get("name") or "", group.get("day"), today)
         styles = ("bold", "red") if group.get("name") == "overdue" else ("bold",)
         yield from [""] * bool(number)
         yield f"{display.paint(words, *styles)} {display.symbol('·')} {count}"

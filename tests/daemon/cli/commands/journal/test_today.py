@@ -27,6 +27,7 @@ def group(name: str, day: str | None, count: int = 0, *tasks: dict[str, Any]) ->
 
 DAY: dict[str, Any] = {
     "day": "2026-03-04",
+    "today": "2026-03-04",
     "groups": [
         group("overdue", None, 12, line(TASK, "Renew the passport", due="2026-03-01", labels=["family"])),
         group("today", "2026-03-04"),
@@ -68,6 +69,19 @@ def test_another_day_has_its_dates_in_its_heads(placet: Placet, control: FakeCon
         "Wed 11 Mar 2026 · 1",
     ]
     assert (came.err, control.requests[-1].line) == ("", f"{TODAY}?day=next%20monday&limit=5")
+
+
+def test_what_is_today_is_what_the_daemon_says_in_whatever_zone_the_terminal_is(
+    placet: Placet, control: FakeControl
+):
+    groups = [
+        group("today", "2026-03-09", 1, line(TASK, "x", due="2026-03-09")),
+        group("tomorrow", "2026-03-10", 1, line(OTHER, "y", due="2026-03-10")),
+    ]
+    control.answers(TODAY, {"day": "2026-03-09", "today": "2026-03-09", "groups": groups, "begin_later": 0})
+    rows = placet("today").out.split("\n")
+    assert [rows[0], rows[3]] == ["Today · 1", "Tomorrow · 1"]
+    assert ["today" in rows[1], "tomorrow" in rows[4]] == [True, True]
 
 
 def test_an_empty_day_says_so_in_a_line(placet: Placet, control: FakeControl):
