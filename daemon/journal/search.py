@@ -9,6 +9,8 @@ from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct
 
+from daemon.journal.recurring.occurrences import nameable_occurrences
+from daemon.journal.recurring.series_record import KIND as SERIES
 from daemon.journal.references.task_filters import ResolvedFilter, begins_after
 from daemon.journal.views.sorted_tasks import TaskOrder, TaskState, sort_states
 from daemon.refusal import usage_error
@@ -82,6 +84,8 @@ def search_tasks(
 ) -> Found:
     """Find tasks by words in them: in titles, reasons, items, notes, and by names of labels and categories.
 
+    Of a series, its first task that nobody has touched is found by its title.
+
     `removed` looks among what is out of sight too. With `begun_by`, a day, open tasks whose start lies behind
     it are left out. Raises Refused (usage) for a query without a word.
     """
@@ -126,6 +130,10 @@ def found_states(
     is_narrowed = wanted is not None or order is not TaskOrder.MADE
     tasks = _matching_tasks(snapshot, query, MATCHES_SEARCHED_MAX if is_narrowed else count, begun_by)
     state_by_task = projections.states_of(snapshot, tasks)
+    if len(state_by_task) < len(tasks):
+        state_by_task |= {
+            task.id: task.state() for task in nameable_occurrences(snapshot) if task.id in tasks
+        }
     states = [
         (task, state_by_task[task])
         for task in tasks
@@ -179,6 +187,9 @@ def _hits(snapshot: Snapshot, ids: Iterator[EntityId]) -> Iterator[_Hit | None]:
     """Yield what was found with its task; None for what belongs to none."""
     for identifier in ids:
         entity = snapshot.entity(identifier)
+        if entity is not None and entity.kind == SERIES:
+            yield _next_of_series(snapshot, entity)
+            continue
         top, removed = entity, False
         while top is not None and top.kind in _UP:
             removed = removed or not top.visible
@@ -188,6 +199,12 @@ def _hits(snapshot: Snapshot, ids: Iterator[EntityId]) -> Iterator[_Hit | None]:
             yield None
         else:
             yield _Hit(entity, top, removed or not top.visible)
+
+
+def _next_of_series(snapshot: Snapshot, series: Entity) -> _Hit | None:
+    """Return the first task of a series that nobody has touched; None if there is none."""
+    task = next((task for task in nameable_occurrences(snapshot) if task.series.id == series.id), None)
+    return None if task is None else _Hit(series, task.entity(), removed=False)
 
 
 class _Words:

@@ -30,6 +30,7 @@ _TEXTS: dict[str, tuple[str, ...]] = {
     "checklist_item": ("title",),
     "entry": ("text",),
     "time_record": ("note",),
+    "series": ("title",),
 }
 """The fields with words, besides the titles of tasks and the names of labels and categories."""
 

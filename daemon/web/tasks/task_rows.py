@@ -93,6 +93,7 @@ class TaskPage:
     steps: list[StepRow]
     left_out: str
     base: str
+    series_id: str
 
     def editable_notes(self) -> list[NoteRow]:
         """Return the notes that are shown and can be edited."""
@@ -132,6 +133,7 @@ def page_of_task(shown: ShownTask, now_s: float, *, with_all_notes: bool) -> Tas
         steps=step_rows(task, now_s),
         left_out=_left_out_words(task),
         base=clock_text(task.vector_clock),
+        series_id=task.series_id or "",
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from daemon.journal import entries, series, tasks
+from daemon.journal import entries, search, series, tasks
 from daemon.journal.entries import NewEntry
 from daemon.journal.recurring.occurrences import occurrence_id
 from daemon.journal.series import (
@@ -26,6 +26,7 @@ from daemon.journal.series import (
 from daemon.journal.tasks import Shift, TaskEdit
 from daemon.journal.views.day import read_day
 from daemon.journal.views.series_view import Series
+from daemon.journal.views.sorted_tasks import TaskOrder
 from daemon.journal.views.task_lines import TaskLine, task_lines_page
 from daemon.refusal import RefusalCode, Refused
 from store.fold.entity_state import DELETED
@@ -336,3 +337,28 @@ def require_one_task_a_day(homes: list[Home], done_tasks: set[str | None]) -> No
 @pytest.mark.parametrize("seed", range(8))
 def test_any_history_shows_one_task_a_day(fleet: Fleet, seed: int) -> None:
     run_history(fleet, random.Random(seed), 40)
+
+
+def test_a_search_finds_the_first_task_of_a_series_that_nobody_has_touched(a: Home) -> None:
+    made = add(a, "FREQ=DAILY")
+    a.fleet.now_ms += 2 * DAY_MS
+
+    def found_tasks() -> list[str]:
+        return [
+            task.id
+            for task in a.read(
+                lambda s: search.search_tasks(s, "plants", removed=False, after=0, limit=9)
+            ).tasks
+        ]
+
+    def found_rows() -> list[str]:
+        states = a.read(lambda s: search.found_states(s, "plants", TaskOrder.DUE, wanted=None, count=9))
+        return [id_to_text(task) for task, _state in states]
+
+    assert found_tasks() == found_rows() == [occurrence_text(made, day(0))]
+    done(a, occurrence_text(made, day(0)))
+    assert (
+        set(found_tasks()) == set(found_rows()) == {occurrence_text(made, day(number)) for number in (0, 1)}
+    )
+    a.write(lambda tx: series.remove(tx, made.id))
+    assert found_tasks() == [occurrence_text(made, day(0))]

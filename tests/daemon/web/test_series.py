@@ -60,13 +60,13 @@ async def test_the_page_of_a_task_that_nobody_has_touched_edits_and_removes_it(p
     answer = await page.ask(f"/tasks/{made.next_task}")
     assert answer.status == 200
     assert "Water the plants" in answer.text
+    assert f'href="/series#s-{made.id}"' in answer.text
     sent = hidden_fields(answer.text, "edit") | {"do": "edit", "title": "Water the fern"}
     assert (await page.ask(f"/tasks/{made.next_task}", sent)).status == 303
     assert (await page.shown(str(made.next_task))).title == "Water the fern"
     (_first, second) = rows_of(await page.ask("/tasks"))
-    answer = await page.ask(f"/tasks/{second}")
-    sent = hidden_fields(answer.text, "remove") | {"do": "remove"}
-    assert (await page.ask(f"/tasks/{second}", sent)).status == 303
+    removal = [*form_of(await page.ask("/tasks"), second), ("set", "remove")]
+    assert (await page.ask(f"/tasks/{second}", removal)).status == 303
     assert second not in rows_of(await page.ask("/tasks"))
 
 

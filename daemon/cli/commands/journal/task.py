@@ -17,7 +17,7 @@ from daemon.cli.framework.batch import run_for_each
 from daemon.cli.framework.declaration import command, group, has_literal_words, joined_words, pass_output
 from daemon.cli.terminal.output import HUMAN, PLAIN
 from daemon.cli.views.journal.origins import origin_lines, origin_rows
-from daemon.cli.views.journal.series import series_line, series_rows
+from daemon.cli.views.journal.series import next_words, series_line, series_rows
 from daemon.cli.views.journal.tasks import task_line, task_list, task_page, task_row, task_rows
 from daemon.task_fields import DAY_FIELDS, TASK_FIELDS
 from daemon.words.dates import full_day_words
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from daemon.cli.terminal.display import Display
     from daemon.cli.terminal.output import Output
     from daemon.shapes.answers import AgentJson, PendingItemJson, TaskJson
-    from daemon.shapes.others import CapturedLineJson, ReadingJson
+    from daemon.shapes.others import CapturedLineJson, ReadingJson, SeriesJson
     from daemon.task_fields import TaskField
 
 _NOTHING = "none"
@@ -210,6 +210,7 @@ def show_command(output: Output, task: tuple[str, ...], provenance: bool) -> Non
     """
     answer = client.get(f"/v1/tasks/{percent_encode(joined_words(task, 'a task'))}", {"provenance": True})
     agent = _agent_of(answer.json) if output.is_for_people else None
+    series = _series_of(answer.json.get("series_id")) if output.is_for_people else None
     pending = _waiting_proposals(answer.json, agent)
     output.write_answer(
         answer,
@@ -219,6 +220,8 @@ def show_command(output: Output, task: tuple[str, ...], provenance: bool) -> Non
         ),
         origin_rows if provenance else task_row,
     )
+    if series is not None:
+        output.write_remark(next_words(series))
 
 
 def _agent_of(task: TaskJson) -> AgentJson | None:
@@ -265,9 +268,25 @@ def _lines(verb: str) -> Callable[[Sequence[TaskJson], Display], Iterator[str]]:
 @pass_output
 def done_command(output: Output, tasks: tuple[str, ...]) -> int:
     """Mark a task as done, or several: by ids, or by titles in quotes."""
-    return _change_tasks(
-        output, _("Done"), tasks, lambda ref: client.post(f"/v1/tasks/{percent_encode(ref)}/done", {})
-    )
+    series: list[str] = []
+
+    def finish(ref: str) -> ApiAnswer:
+        answer = client.post(f"/v1/tasks/{percent_encode(ref)}/done", {})
+        if series_id := answer.json.get("series_id"):
+            series.append(series_id)
+        return answer
+
+    status = _change_tasks(output, _("Done"), tasks, finish)
+    if output.is_for_people:
+        for series_id in dict.fromkeys(series):
+            if one_series := _series_of(series_id):
+                output.write_remark(next_words(one_series))
+    return status
+
+
+def _series_of(series_id: str | None) -> SeriesJson | None:
+    """Return a series; None for no id, and if it is not there any more."""
+    return client.find(f"/v1/series/{percent_encode(series_id)}") if series_id else None
 
 
 @command("edit")

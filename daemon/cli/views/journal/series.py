@@ -86,6 +86,17 @@ def series_page(series: SeriesJson, display: Display) -> Iterator[str]:
         yield f"  [ ] {escape(step)}"
 
 
+def next_words(series: SeriesJson) -> str:
+    """Say how often a task comes again, and when the next one is due."""
+    days = series.get("next") or ()
+    often = rule_words(series.get("rule") or "")
+    if not days:
+        return _("{often}: nothing is to come").format(often=often)
+    return _("{often}: the next one is due {day}").format(
+        often=often, day=full_day_words(days[0], None).words
+    )
+
+
 def _next_day(series: SeriesJson) -> tuple[str, str]:
     """Return by what series are sorted: by what comes next, then by title."""
     days = series.get("next")
