@@ -17,6 +17,8 @@ INPUT_BYTES_MAX: Final = 16 * 1024 * 1024
 ARGS_BYTES_MAX: Final = 16 * 1024
 _ID_CHARS_MAX: Final = 200
 _FOLDER_CHARS_MAX: Final = 1000
+FOLDER: Final = "cwd"
+"""The argument of an ask that says in which folder a call is made; clients send it beside the tool's own."""
 EXIT_ANSWERED: Final = 0
 EXIT_BLOCKED: Final = 2
 """To a client, this status means that the call must not be made; the words are on standard error."""
@@ -73,7 +75,8 @@ class HookFault(Exception):
 class HookCall(NamedTuple):
     """A call of a tool on which a client wants a verdict. `mode` is the client's permission mode, if any.
 
-    `place` says in which folder and session of the client it is made.
+    `folder` is the one in which it is made, "" if the client names none that can be kept; `place` says the
+    session, and the folder if the arguments that are asked for have no room for it.
 
     The ids that clients give to calls are not read: they repeat.
     """
@@ -84,6 +87,18 @@ class HookCall(NamedTuple):
     args: dict[str, Any]
     mode: str | None
     place: str = ""
+    folder: str = ""
+
+    def asked_args(self) -> dict[str, Any]:
+        """Return what a person is asked for: the tool's arguments and the folder, to which a yes is bound.
+
+        A tool that has such an argument of its own is asked about as it is.
+        """
+        return {FOLDER: self.folder, **self.args} if self.folder else self.args
+
+    def own_args(self, args: dict[str, Any]) -> dict[str, Any]:
+        """Return arguments that were asked for as the tool takes them: without a folder that was added."""
+        return args if FOLDER in self.args else {name: args[name] for name in args if name != FOLDER}
 
     def title(self) -> str:
         """Return a heading: the tool and the beginning of its command or file."""
@@ -120,13 +135,17 @@ def _call_in(fields: dict[str, Any], client: Client) -> HookCall:
     for name in ("tool_use_id", "turn_id"):
         _text(fields, name)
     event, mode = Event(fields["hook_event_name"]), _text(fields, "permission_mode")
-    return HookCall(client, event, tool, _bounded_args(fields.get("tool_input")), mode, _place(fields))
+    args, folder = _bounded_args(fields.get("tool_input")), _folder_in(fields)
+    is_told = bool(folder) and FOLDER in args
+    place = f"in {folder}, session {session}" if is_told else f"session {session}"
+    return HookCall(client, event, tool, args, mode, place, folder)
 
 
-def _place(fields: dict[str, Any]) -> str:
-    folder, session = fields.get("cwd"), fields["session_id"]
+def _folder_in(fields: dict[str, Any]) -> str:
+    """Return the folder that a client names; "" for none that could be written down."""
+    folder = fields.get(FOLDER)
     can_be_told = isinstance(folder, str) and 0 < len(folder) <= _FOLDER_CHARS_MAX and _is_writable(folder)
-    return f"in {folder}, session {session}" if can_be_told else f"session {session}"
+    return str(folder) if can_be_told else ""
 
 
 def _text(fields: dict[str, Any], name: str) -> str | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.api.placet_asks import OPEN_STATES
 from daemon.cli.hooks.hook_protocol import (
+    FOLDER,
     HookCall,
     allow_answer,
     can_edit,
@@ -58,11 +59,16 @@ class HookAsk:
         is_edited = not is_same(ask["args"], ask["asked_args"])
         if ask["state"] == "permitted" and is_edited and not can_edit(self._call):
             words = "The person edited the arguments. Call again with exactly these: "
-            return deny_answer(self._call, words + json.dumps(ask["args"], ensure_ascii=False)), ""
+            own_args = self._call.own_args(ask["args"])
+            return deny_answer(self._call, words + json.dumps(own_args, ensure_ascii=False)), ""
+        if ask["state"] == "permitted" and ask["args"].get(FOLDER) != ask["asked_args"].get(FOLDER):
+            words = "The person chose another folder, in which a hook cannot run it: "
+            return deny_answer(self._call, words + str(ask["args"].get(FOLDER))), ""
         use = self._use(ask)
         if use.get("result") != "granted":
             return self.fall_back(use.get("note", "the permission was not granted"))
-        edited = None if is_same(use["args"], self._call.args) else use["args"]
+        args = self._call.own_args(use["args"])
+        edited = None if is_same(args, self._call.args) else args
         return allow_answer(self._call, edited), ""
 
     def fall_back(self, why: str) -> tuple[Answer | None, str]:
@@ -77,7 +83,7 @@ class HookAsk:
 
     def _ask(self, wait_s: float) -> Answer:
         request = {
-            "action": {"name": self._call.tool, "args": self._call.args},
+            "action": {"name": self._call.tool, "args": self._call.asked_args()},
             "title": self._call.title(),
             "why": self._call.place,
             "key": self._key,

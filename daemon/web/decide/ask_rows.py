@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from daemon.agents.asks.ask_views import AskDetails, AskState
 from daemon.agents.tools.presence import OTHER_DEVICE
-from daemon.web.decide.asked_parts import AskedPart, asked_parts
+from daemon.web.decide.asked_parts import FOLDERS, AskedPart, asked_parts
 from daemon.web.decide.item_rows import elsewhere_words
 from daemon.words import terms
 from daemon.words.dates import relative_future_time, relative_time
@@ -35,7 +35,8 @@ class AskRow:
     """An ask. `shown` is "ID:HASH" of exactly what is on the screen: `args`, which `parts` say for a person.
 
     `need` says what a verdict needs in order to count. `elsewhere` says where to decide if a verdict on this
-    device does not count, and is "" otherwise. `idle` says which verdicts did not count.
+    device does not count, and is "" otherwise. `idle` says which verdicts did not count. `has_folder`: one of
+    the arguments says in which folder it would be done, so that a rule for them is one for that folder.
     """
 
     id: str
@@ -55,6 +56,7 @@ class AskRow:
     elsewhere: str
     idle: list[str]
     deferred: bool
+    has_folder: bool = False
 
 
 def ask_row(ask: AskDetails, own_device: str, now_s: float) -> AskRow:
@@ -86,6 +88,7 @@ def ask_row(ask: AskDetails, own_device: str, now_s: float) -> AskRow:
             for verdict in ask.idle_verdicts
         ],
         deferred=ask.state == AskState.DEFERRED,
+        has_folder=any(name in FOLDERS for name in ask.asked_args),
     )
 
 

@@ -14,11 +14,12 @@ from daemon.words.translation import _, gettext_noop
 _COMMANDS: Final = ("command", "cmd", "script", "code", "query")
 _WORDS: Final = ("description", "explanation", "reason")
 """What an agent writes about its own command: it may say anything, so it stands last."""
+FOLDERS: Final = ("cwd", "folder", "directory")
 _NAMES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("file_path", "path", "notebook_path", "filename", "file"), gettext_noop("File")),
     **dict.fromkeys(("url", "uri", "address"), gettext_noop("Address")),
     **dict.fromkeys(("to", "recipient", "recipients"), gettext_noop("Recipient")),
-    **dict.fromkeys(("cwd", "folder", "directory"), gettext_noop("Folder")),
+    **dict.fromkeys(FOLDERS, gettext_noop("Folder")),
     **dict.fromkeys(("session", "session_id"), gettext_noop("Session")),
 }
 _SHOWN: Final = (600, 12)

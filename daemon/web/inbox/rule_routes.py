@@ -4,6 +4,7 @@ Never changes anything on a GET. A form that is refused is shown again with what
 """
 
 import json
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from daemon.journal.human_input import HumanInput
 from daemon.refusal import Refused, usage_error
 from daemon.timestamps import iso_utc
 from daemon.web.decide.ask_rows import visible_json
+from daemon.web.decide.asked_parts import FOLDERS
 from daemon.web.forms import read_form, refuse_form
 from daemon.web.inbox.rule_rows import rule_row
 from daemon.web.page_answer import page_answer
@@ -72,6 +74,7 @@ class _Rules:
                 "name": ask.name,
                 # What is longer than a person reads would be permitted unread.
                 "exact": exact if len(exact) <= EXACT_CHARS_MAX else "",
+                "folder": _folder_in(ask.asked_args),
                 "until": iso_utc(now_ms + _BEGUN_FOR_MS)[:10],
                 "uses": _BEGUN_USES,
             }
@@ -135,8 +138,14 @@ class _Rules:
             uses_max=USES_A_DAY_MAX,
             typed={name: (typed or {}).get(name, "") for name in FIELDS},
             is_begun=bool(typed),
+            folder=(typed or {}).get("folder", ""),
             fault=fault,
         )
+
+
+def _folder_in(args: Mapping[str, Any]) -> str:
+    """Return the folder that arguments name; "" for none."""
+    return next((str(args[name]) for name in FOLDERS if isinstance(args.get(name), str)), "")
 
 
 def _revoke(tx: Transaction, form: MultiDictProxy[str]) -> None:

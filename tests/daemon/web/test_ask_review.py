@@ -4,6 +4,7 @@ Never runs a script: tests/e2e/page/test_page_permissions.py does.
 """
 
 import html
+import json
 import re
 from collections.abc import AsyncIterator
 from datetime import UTC
@@ -160,3 +161,14 @@ async def test_what_was_typed_is_kept_if_the_ask_was_decided_meanwhile(page: Det
     assert "What you typed:" in stale.text
     assert "bo@example.org" in stale.text.partition('id="outcome"')[2]
     assert "Ask Bo" in stale.text.partition('id="outcome"')[2]
+
+
+async def test_a_rule_that_is_begun_from_an_ask_in_a_folder_counts_there_alone(page: DetailsPage):
+    args = {"command": "make install", "cwd": "/home/ana/<b>"}
+    name = await ask(page, name="Bash", args=args)
+    text = (await page.ask("/permissions")).text
+    assert "Always for this folder until …" in text
+    form = (await page.ask(f"/rules?ask={name}")).text
+    assert "counts in /home/ana/&lt;b&gt; alone" in form
+    exact = html.unescape(form.partition('name="exact"')[2].partition(">")[2].partition("</textarea>")[0])
+    assert json.loads(exact) == args

@@ -93,7 +93,7 @@ def test_a_yes_of_another_device_lets_the_call_through_once(device: MakeDevice, 
     pair(laptop, phone)
     hook = start_hook(laptop, call())
     ask = open_ask(phone)
-    assert (ask["name"], ask["args"]) == ("Bash", COMMAND)
+    assert (ask["name"], ask["args"]) == ("Bash", COMMAND | {"cwd": "/home/ana/project"})
     assert phone.do("status")["pending_asks"] == 1
     phone.do("confirm", ask["ask_id"])
     assert answer_of(hook) == {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}
@@ -299,3 +299,15 @@ def test_the_tool_for_permission_prompts_answers_as_claude_code_reads_it(laptop:
         {"behavior": "allow", "updatedInput": {**COMMAND, "command": "ls"}},
         {"behavior": "deny", "message": "No."},
     ]
+
+
+def test_a_rule_for_a_folder_lets_a_call_through_there_and_nowhere_else(laptop: Device):
+    words = ["Claude", "Bash", *(word for name in COMMAND for word in ("--arg", f"{name}={COMMAND[name]}"))]
+    laptop.do("rule", "add", *words, "--arg", "cwd=/home/ana/project", "--until", "in 7 days", "--a-day", "5")
+    assert answer_of(start_hook(laptop, call()))["decision"] == {"behavior": "allow"}
+    elsewhere = start_hook(laptop, call(cwd="/home/ana/project/../other"))
+    laptop.do("reject", open_ask(laptop)["ask_id"], "--reason", "Not there.")
+    assert answer_of(elsewhere)["decision"] == {"behavior": "deny", "message": "Not there."}
+    # Folders below are named by a beginning.
+    laptop.do("rule", "add", *words, "--begins", "cwd=/srv/", "--until", "in 7 days", "--a-day", "5")
+    assert answer_of(start_hook(laptop, call(cwd="/srv/shop")))["decision"] == {"behavior": "allow"}

@@ -41,15 +41,20 @@ def call_of(client: Client = Client.CLAUDE_CODE, **changes: Any) -> HookCall:
     return parse_call(json.dumps(SAID | changes).encode(), client)
 
 
-@pytest.mark.parametrize(
-    ("folder", "place"),
-    [
-        ("/home/ana/shop", "in /home/ana/shop, session s1"),
-        *[(folder, "session s1") for folder in (None, 7, "", "x" * 1001, "\ud800")],
-    ],
-)
-def test_a_person_learns_in_which_folder_and_session_it_is_asked(folder: Any, place: str):
-    assert call_of(cwd=folder).place == place
+@pytest.mark.parametrize("folder", ["/home/ana/shop", None, 7, "", "x" * 1001, "\ud800"])
+def test_a_person_is_asked_about_the_folder_too_and_learns_the_session(folder: Any):
+    call = call_of(cwd=folder)
+    is_told = folder == "/home/ana/shop"
+    assert call.place == "session s1"
+    assert call.asked_args() == SAID["tool_input"] | ({"cwd": folder} if is_told else {})
+    assert call.own_args(call.asked_args()) == SAID["tool_input"]
+
+
+def test_a_tool_that_names_a_folder_itself_is_asked_about_as_it_is():
+    own = {"command": "ls", "cwd": "/srv"}
+    call = call_of(cwd="/home/ana/shop", tool_input=own)
+    assert (call.asked_args(), call.own_args(own)) == (own, own)
+    assert call.place == "in /home/ana/shop, session s1"
 
 
 NAN = float("nan")

@@ -18,7 +18,7 @@ class FakeDoor:
     """The door with one person, who says `verdict` to each ask; a yes is used once."""
 
     def __init__(self, verdict: str, args: dict[str, Any] | None = None) -> None:
-        self._verdict, self._args = verdict, args or ARGS
+        self._verdict, self._edits = verdict, args
         self.states: dict[str, str] = {}
         self.uses: dict[str, str] = {}
         self.calls: list[str] = []
@@ -34,14 +34,16 @@ class FakeDoor:
         if "wait_s" in args and state == "pending":
             state = self.states[args["key"]] = self._verdict
         verdict = {"reason": "not today"}
-        shown = {"args": self._args, "asked_args": ARGS, "args_hash": "0" * 64, "verdict": verdict}
+        wanted = args["action"]["args"]
+        self._given = wanted | (self._edits or {})
+        shown = {"args": self._given, "asked_args": wanted, "args_hash": "0" * 64, "verdict": verdict}
         return {"ask_id": args["key"], "state": state} | shown
 
     def _use(self, args: dict[str, Any]) -> dict[str, Any]:
         if self.uses.setdefault(args["ask"], args["execution_id"]) != args["execution_id"]:
             return {"result": "already_used"}
         self.states[args["ask"]] = "used"
-        return {"result": "granted", "args": self._args}
+        return {"result": "granted", "args": self._given}
 
     def _withdraw(self, args: dict[str, Any]) -> dict[str, Any]:
         self.states[args["ask"]] = "withdrawn"
@@ -92,6 +94,25 @@ def test_what_a_person_edited_is_answered() -> None:
     answer, _ = ask_of(call_of(tool_use_id="t1"), door).answer(WAIT_S)
     assert answer is not None
     assert answer["hookSpecificOutput"]["updatedInput"] == {"command": "ls"}
+
+
+def test_a_yes_is_bound_to_the_folder_which_the_client_is_never_answered() -> None:
+    door = FakeDoor("permitted")
+    answer, _ = ask_of(call_of(cwd="/home/ana/shop"), door).answer(WAIT_S)
+    assert decision(answer) == "allow"
+    assert answer is not None
+    assert "updatedInput" not in answer["hookSpecificOutput"]
+    door = FakeDoor("permitted", {"command": "ls"})
+    answer, _ = ask_of(call_of(cwd="/home/ana/shop"), door).answer(WAIT_S)
+    assert answer is not None
+    assert answer["hookSpecificOutput"]["updatedInput"] == {"command": "ls"}
+
+
+def test_a_yes_for_another_folder_is_a_no_and_is_not_used() -> None:
+    door = FakeDoor("permitted", {"cwd": "/tmp"})
+    answer, _ = ask_of(call_of(cwd="/home/ana/shop"), door).answer(WAIT_S)
+    assert decision(answer) == "deny"
+    assert not door.uses
 
 
 def test_an_edit_that_the_client_ignores_is_no_yes_to_what_it_asked() -> None:
