@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from daemon.task_fields import TASK_FIELDS
+from daemon.task_fields import STATUSES, TASK_FIELDS
 from daemon.words import terms
 from daemon.words.dates import duration_words
 from daemon.words.terminal_text import escape, truncate
@@ -57,6 +57,13 @@ def value_words(value: object, field: str = "") -> str:
     if isinstance(value, dict):
         return ", ".join(f"{field_words(key)} {value_words(element, key)}" for key, element in value.items())
     return truncate(escape(value), _VALUE_WIDTH_MAX)
+
+
+def sides_of_change(before: object, after: object, field: str) -> tuple[object, object]:
+    """Return what a change leads from and to: a task of a series is open before it has a status."""
+    if field == "status" and STATUSES[0] not in (before, after):
+        return before or STATUSES[0], after or STATUSES[0]
+    return before, after
 
 
 def field_words(field: object) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from daemon.words.dates import due_words
 from daemon.words.proposals import agrees_with_notes, quoting_words
 from daemon.words.terminal_text import wrap_lines
-from daemon.words.values import value_words
+from daemon.words.values import sides_of_change, value_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,6 +45,7 @@ def change_words(before: object, after: object, field: str, display: Display) ->
     if isinstance(before, dict) and isinstance(after, dict) and len(after) == 1:
         (field,) = after
         before, after = before.get(field), after[field]
+    before, after = sides_of_change(before, after, field)
     old = display.paint(value_words(before, field), "dim")
     return f"{old} {arrow} {display.paint(value_words(after, field), 'green')}"
 
