@@ -46,7 +46,9 @@ function putBack(fresh, { row, frame, before, next }) {
   if (!section) {
     section = fresh.importNode(frame, true);
     const main = fresh.getElementById("main");
-    main.insertBefore(section, (before && fresh.getElementById(before)) || main.querySelector(".empty"));
+    const place = (before && fresh.getElementById(before)) || main.querySelector(".empty, .beside");
+    if (place) place.before(section);
+    else main.append(section);
   }
   const neighbour = next && section.querySelector(`#${CSS.escape(next)}`);
   if (neighbour) neighbour.before(row.cloneNode(true));

@@ -12,6 +12,7 @@ from aiohttp import web
 
 from daemon.agents.asks import ask_views
 from daemon.agents.deciding.waiting_items import list_waiting_items
+from daemon.agents.person.agent_overview import OutlookLookup
 from daemon.agents.person.task_agents import agents_of_tasks, waiting_by_task
 from daemon.journal import search
 from daemon.journal.fields.validation import PRIORITIES, STATUSES
@@ -26,7 +27,7 @@ from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words
 from daemon.web.services import PageServices
 from daemon.web.tasks.list_rows import TaskRow, rows_of_lines
-from daemon.web.tasks.row_deeds import do_to_rows
+from daemon.web.tasks.one_task import NOTHING_DONE, DoneForm, OneTask, open_task
 from daemon.web.tasks.row_menu import category_names, label_names, menu_choices, offered_labels
 from daemon.words import terms
 from daemon.words.day_groups import begin_later_words
@@ -43,14 +44,17 @@ _CHARS_MAX: Final = 500
 _NUMBER_DIGITS_MAX: Final = 6
 
 
-def routes(services: PageServices, human_input: HumanInput) -> list[web.RouteDef]:
-    """Return the routes of the list. `human_input` knows the day that it is here."""
-    room = _TaskList(services, human_input)
+def routes(services: PageServices, human_input: HumanInput, outlook: OutlookLookup) -> list[web.RouteDef]:
+    """Return the routes of the list. `human_input` knows the day that it is here.
+
+    `outlook` says when an agent runs next.
+    """
+    room = _TaskList(services, human_input, OneTask(services, human_input, outlook))
     return [web.get(PATH, room.show), web.post(PATH, room.act)]
 
 
 class _ListQuery(NamedTuple):
-    """What the address of the list asks for; "" asks for nothing in particular."""
+    """What the address of the list asks for, `task` beside it; "" asks for nothing in particular."""
 
     q: str
     status: str
@@ -61,6 +65,7 @@ class _ListQuery(NamedTuple):
     sort: str
     start: str
     after: str
+    task: str = ""
 
     def address(self, **changes: str) -> str:
         """Return the address that asks for this, with changes."""
@@ -69,7 +74,8 @@ class _ListQuery(NamedTuple):
 
 
 def _query_of(request: web.Request) -> _ListQuery:
-    return _ListQuery(*(request.query.get(name, "").strip()[:_CHARS_MAX] for name in _ListQuery._fields))
+    words = (request.query.get(name, "").strip()[:_CHARS_MAX] for name in _ListQuery._fields)
+    return _ListQuery(*words)._replace(task=open_task(request.query))
 
 
 class _Listed(NamedTuple):
@@ -84,22 +90,24 @@ class _Listed(NamedTuple):
 
 
 class _TaskList:
-    def __init__(self, services: PageServices, human_input: HumanInput) -> None:
+    def __init__(self, services: PageServices, human_input: HumanInput, beside: OneTask) -> None:
         self._services = services
         self._typed = human_input
+        self._beside = beside
 
     async def show(self, request: web.Request) -> web.Response:
         return await self._page(request)
 
     async def act(self, request: web.Request) -> web.Response:
-        """Do something to rows, and show the list again; what is refused is said above it."""
-        fault = await do_to_rows(self._services, self._typed, await read_form(request))
-        if not fault:
-            headers = {"Location": _query_of(request).address()}
-            return web.Response(status=HTTPStatus.SEE_OTHER, headers=headers)
-        return await self._page(request, fault)
+        """Do something to rows, or to the task beside them, and show both again; what is refused is said."""
+        query = _query_of(request)
+        done = await self._beside.act(await read_form(request), query.task, request.host)
+        if done.is_done:
+            place = query.address(task="") if done.is_removed else query.address() + done.place
+            return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": place})
+        return await self._page(request, done)
 
-    async def _page(self, request: web.Request, refused_words: str = "") -> web.Response:
+    async def _page(self, request: web.Request, done: DoneForm = NOTHING_DONE) -> web.Response:
         """Show a page of tasks; what is refused is said above an empty one."""
         query = _query_of(request)
         after, now_ms = self._services.store.feed_end, self._services.now_ms()
@@ -110,29 +118,37 @@ class _TaskList:
             )
         except Refused as refused:
             listed, fault = _Listed([], "", [], [], 0, {}), refusal_words(refused)
+        here = query.address()
+        values = await self._beside.pane(query.task, done, here, query.address(task="")) | {"here": here}
+        shown = [values["task"]] if values["task"] is not None else []
+        values |= {
+            "menu": menu_choices(
+                self._typed.today(),
+                offered_labels(
+                    listed.labels, (name for row in (*listed.rows, *shown) for name in row.labels)
+                ),
+                listed.categories,
+            )
+        }
         return await page_answer(
             self._services,
             "tasks/tasks.html",
-            HTTPStatus.CONFLICT if refused_words else HTTPStatus.OK,
+            HTTPStatus.CONFLICT if done.is_refused() else HTTPStatus.OK,
             room="tasks",
             after=after,
-            here=query.address(),
-            menu=menu_choices(
-                self._typed.today(),
-                offered_labels(listed.labels, (name for row in listed.rows for name in row.labels)),
-                listed.categories,
-            ),
-            refused_words=refused_words,
+            refused_words=done.fault,
+            outcome=done.outcome,
             fault=fault,
             rows=listed.rows,
             query=query,
-            is_narrowed=any(query._replace(q="", start="", after="")),
+            is_narrowed=any(query._replace(q="", start="", after="", task="")),
             later=begin_later_words(listed.later_count),
             with_later=query.address(start=WITH_LATER, after=""),
             selects=_selects(query, listed),
             first=query.address(after=""),
             more=query.address(after=listed.more) if listed.more else "",
             **listed.counts,
+            **values,
         )
 
 

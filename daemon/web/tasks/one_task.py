@@ -3,6 +3,8 @@
 Never answers a browser by itself, and never changes anything but what a form asks for.
 """
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
@@ -37,6 +39,7 @@ CARDS_MAX: Final = 20
 CONFLICTS_MAX: Final = 50
 EVERY: Final = "all"
 _ID_CHARS: Final = 32
+_REF: Final = re.compile("[0-9a-f]{32}")
 
 Form = MultiDictProxy[str]
 
@@ -93,9 +96,9 @@ class OneTask:
         """Do what a form of the task that `ref` names asks for."""
         if "decide" in form:
             return DoneForm(outcome=await decide_form(self._services, form, host))
-        if form.get("do") == "set":
+        if form.get("do") == "set" or not ref:
             fault = await do_to_rows(self._services, self._typed, form)
-            is_removed = form.get("set") == "remove" and form.getall("task") == [ref]
+            is_removed = form.get("set") == "remove" and form.getall("task", []) == [ref]
             return DoneForm(fault=fault, is_done=not fault, is_removed=is_removed and not fault)
         sent = read_sent(form, self._typed)
         if sent.faults:
@@ -148,6 +151,19 @@ class OneTask:
             "menu": menu_choices(self._typed.today(), offered_labels(labels, own), categories, own),
         }
 
+    async def pane(self, ref: str, done: DoneForm, here: str, closed: str) -> dict[str, Any]:
+        """Return what the templates show of a task beside a list, which is at `closed` without it.
+
+        Without a `ref`, that is nothing.
+        """
+        if not ref:
+            return {"task": None, "gone": ""}
+        try:
+            shown = await self.values(TaskAddress(ref), done, here)
+        except Refused as refused:
+            shown = self.gone_values(TaskAddress(ref), refused, done, here)
+        return {"gone": "", "close": closed, **shown}
+
     def gone_values(
         self, address: TaskAddress, refused: Refused, done: DoneForm, here: str
     ) -> dict[str, Any]:
@@ -181,6 +197,12 @@ class OneTask:
             conflicts.list_conflicts(snapshot, task.id)[:CONFLICTS_MAX],
             _named_note(snapshot, task.id, address.note),
         )
+
+
+def open_task(query: Mapping[str, str]) -> str:
+    """Return the task that the address of a list opens beside it; "" for none."""
+    ref = query.get("task", "")
+    return ref if _REF.fullmatch(ref) else ""
 
 
 def _named_note(snapshot: Snapshot, task: str, note: str) -> Entry | None:

@@ -221,13 +221,55 @@ function rename(thing, shown, [name, value] = ["set", "title"]) {
   });
 }
 
-function go(row, step, choosing) {
+function go(focused, step, choosing) {
   const all = rows();
+  const row = focused || document.querySelector(".task.on");
   const next = row ? (all[all.indexOf(row) + step] ?? row) : all[0];
   for (const other of choosing ? [row, next] : chosen()) other?.classList.toggle("chosen", choosing);
   next?.focus();
   next?.scrollIntoView({ block: "nearest" });
+  if (next && !choosing && pane() && !hasTyped()) beside(next);
 }
+
+// -- a task beside its list --
+
+const wide = matchMedia("(min-width: 75rem)");
+const pane = () => document.querySelector(".pane");
+const hasTyped = () => [...document.forms].some(isTyped);
+let isComing = false;
+
+/** Shows what the address says now. */
+function visit() {
+  if (isComing) return Promise.resolve();
+  isComing = true;
+  return inTurn(async () => {
+    isComing = false;
+    const asked = await ask(location.href, { headers: { "Placet-Refresh": "yes" } });
+    if (asked) show(asked.fresh, { withOutcome: false });
+  });
+}
+
+/** Opens the task of a row beside the list, or none: the address says which. A step of the history is a `way`. */
+function beside(row, way = "replaceState") {
+  const url = new URL(location);
+  url.hash = "";
+  url.searchParams.delete("task");
+  if (row) url.searchParams.set("task", row.id.slice(2));
+  for (const other of rows()) other.classList.toggle("on", other === row);
+  history[way](null, "", url);
+  return visit();
+}
+
+function close() {
+  const row = document.querySelector(".task.on");
+  beside(null, "pushState").then(() => (row ?? document.getElementById("main")).focus());
+}
+
+addEventListener("popstate", () => document.querySelector(".list") && visit());
+
+document.addEventListener("keydown", ({ key, target }) => {
+  if (key === "Escape" && pane() && !document.querySelector(":popover-open, dialog[open]") && !target.closest("input, textarea")) close();
+});
 
 const press = (selector) => (thing) => thing.querySelector(selector)?.click();
 const part = (name) => (thing) => open(thing, name, thing.querySelector(`[data-menu=${name}]`) ?? undefined);
@@ -267,7 +309,7 @@ document.addEventListener(
 );
 
 document.addEventListener("click", (event) => {
-  const { target, shiftKey } = event;
+  const { target, shiftKey, ctrlKey, metaKey, altKey } = event;
   const near = target.closest("[data-menu]");
   const row = target.closest(".task");
   const reason = target.form?.elements.reason;
@@ -279,6 +321,13 @@ document.addEventListener("click", (event) => {
   else if (shiftKey && row) {
     event.preventDefault();
     row.classList.toggle("chosen");
+  } else if (!wide.matches || ctrlKey || metaKey || altKey || hasTyped()) return;
+  else if (target.closest(".pane .close")) {
+    event.preventDefault();
+    close();
+  } else if (target.closest(".task .title")) {
+    event.preventDefault();
+    beside(row, "pushState").then(() => document.querySelector(".one")?.focus());
   }
 });
 

@@ -10,19 +10,19 @@ from typing import Any, Final, NamedTuple
 from aiohttp import web
 
 from daemon.agents.person import inbox
+from daemon.agents.person.agent_overview import OutlookLookup
 from daemon.agents.person.task_agents import waiting_by_task
 from daemon.journal.human_input import HumanInput
 from daemon.journal.views.day import Day, DayGroup, read_day
 from daemon.web.decide.ask_rows import AskRow
 from daemon.web.decide.item_rows import Card
-from daemon.web.decide.verdict_form import Outcome, decide_form
 from daemon.web.first_run.step_values import step_values
 from daemon.web.forms import read_form
 from daemon.web.inbox.waiting_rows import read_waiting, rows_with_evidence
 from daemon.web.page_answer import page_answer
 from daemon.web.services import PageServices
 from daemon.web.tasks.list_rows import TaskRow, rows_of_lines
-from daemon.web.tasks.row_deeds import do_to_rows
+from daemon.web.tasks.one_task import NOTHING_DONE, DoneForm, OneTask, open_task
 from daemon.web.tasks.row_menu import category_names, label_names, menu_choices, offered_labels
 from daemon.words.dates import full_day_words
 from daemon.words.day_groups import begin_later_words, group_words
@@ -34,9 +34,12 @@ ROWS_MAX: Final = 30
 _ALWAYS: Final = ("today",)
 
 
-def routes(services: PageServices, human_input: HumanInput) -> list[web.RouteDef]:
-    """Return the routes of this room. `human_input` knows the day that it is here."""
-    room = _Today(services, human_input)
+def routes(services: PageServices, human_input: HumanInput, outlook: OutlookLookup) -> list[web.RouteDef]:
+    """Return the routes of this room. `human_input` knows the day that it is here.
+
+    `outlook` says when an agent runs next.
+    """
+    room = _Today(services, human_input, OneTask(services, human_input, outlook))
     return [web.get(PATH, room.show), web.post(PATH, room.act)]
 
 
@@ -67,43 +70,46 @@ class _Shown(NamedTuple):
 
 
 class _Today:
-    def __init__(self, services: PageServices, human_input: HumanInput) -> None:
+    def __init__(self, services: PageServices, human_input: HumanInput, beside: OneTask) -> None:
         self._services = services
         self._typed = human_input
+        self._beside = beside
 
     async def show(self, request: web.Request) -> web.Response:
-        del request
-        return await self._page()
+        return await self._page(open_task(request.query))
 
     async def act(self, request: web.Request) -> web.Response:
         """Decide on what waits, or do something to rows, and answer with the page as it is then."""
-        form = await read_form(request)
-        if "decide" in form:
-            return await self._page(await decide_form(self._services, form, request.host))
-        fault = await do_to_rows(self._services, self._typed, form)
-        if not fault:
-            return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": PATH})
-        return await self._page(fault=fault)
+        form, ref = await read_form(request), open_task(request.query)
+        done = await self._beside.act(form, ref, request.host)
+        if done.is_done:
+            place = PATH if done.is_removed else _address(ref) + done.place
+            return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": place})
+        return await self._page(ref, done)
 
-    async def _page(self, outcome: Outcome | None = None, fault: str = "") -> web.Response:
-        after = self._services.store.feed_end
+    async def _page(self, ref: str, done: DoneForm = NOTHING_DONE) -> web.Response:
+        after, here = self._services.store.feed_end, _address(ref)
         shown = await self._services.store.read(self._read)
-        is_refused = fault or (outcome is not None and outcome.refusals)
+        values = await self._beside.pane(ref, done, here, PATH)
+        own = [] if values["task"] is None else values["task"].labels
+        values |= {
+            "here": here,
+            "menu": menu_choices(self._typed.today(), offered_labels(shown.labels, own), shown.categories),
+        }
         return await page_answer(
             self._services,
             "today/today.html",
-            HTTPStatus.CONFLICT if is_refused else HTTPStatus.OK,
+            HTTPStatus.CONFLICT if done.is_refused() else HTTPStatus.OK,
             room="today",
             after=after,
-            here=PATH,
             day_words=full_day_words(shown.day.day, None).words,
             groups=shown.groups,
             later=begin_later_words(shown.day.begin_later),
             waiting=shown.waiting,
             waiting_left=shown.waiting_left,
-            menu=menu_choices(self._typed.today(), shown.labels, shown.categories),
-            outcome=outcome,
-            fault=fault,
+            outcome=done.outcome,
+            fault=done.fault,
+            **values,
             **shown.counts,
             **shown.steps,
         )
@@ -136,6 +142,11 @@ class _Today:
             ),
             category_names(snapshot),
         )
+
+
+def _address(ref: str) -> str:
+    """Return the address of the day, with a task open beside it if one is named."""
+    return f"{PATH}?task={ref}" if ref else PATH
 
 
 def _group(

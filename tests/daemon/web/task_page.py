@@ -31,12 +31,16 @@ class TaskPage(Page):
 
     def more_routes(self) -> list[web.RouteDef]:
         human_input = HumanInput(self.now_ms, UTC, "en")
+
+        def outlook(_agent: EntityId) -> Outlook:
+            return self.outlook
+
         return [
-            *day_routes.routes(self.services, human_input),
-            *list_routes.routes(self.services, human_input),
+            *day_routes.routes(self.services, human_input, outlook),
+            *list_routes.routes(self.services, human_input, outlook),
             *new_task_routes.routes(self.services, human_input, lambda _tx, task: self.made.append(task)),
             *series_routes.routes(self.services, human_input),
-            *task_routes.routes(self.services, human_input, lambda _agent: self.outlook),
+            *task_routes.routes(self.services, human_input, outlook),
         ]
 
     async def task(self, **fields: Any) -> str:

@@ -3,6 +3,7 @@
 Never runs a script: tests/e2e/page/test_page_tasks.py does.
 """
 
+import html
 import re
 from collections.abc import AsyncIterator
 from datetime import UTC
@@ -336,3 +337,56 @@ async def test_what_was_typed_into_a_note_that_is_gone_can_be_copied(page: TaskP
     assert '<textarea readonly rows="3">\nOn &lt;Tuesday&gt;.</textarea>' in answer.text
     for wrong in ({"base": "{"}, {"base": ""}):
         assert (await page.ask(path, form | {"note": "x"} | wrong)).status == 400
+
+
+async def test_a_task_beside_its_list_does_there_what_its_own_page_does(page: TaskPage) -> None:
+    ref, other = await page.task(due="2026-01-01"), await page.task(title="Post it")
+    for address in (f"/?task={ref}", f"/tasks?sort=title&task={ref}"):
+        shown = (await page.ask(address)).text
+        assert f'<li class="task on" id="t-{ref}"' in shown
+        assert (f'id="one-{ref}"' in shown, f'id="t-{other}"' in shown) == (True, address != f"/?task={ref}")
+        sent = html.escape(address)
+        assert shown.count(f'action="{sent}"') > shown.count('action="/tasks/')
+        answer = await page.ask(address, {"do": "note", "note": "On Monday."})
+        assert (answer.status, answer.headers["Location"]) == (303, f"{address}#notes")
+        menu = {**hidden_fields(shown, "rows"), "set": "priority:P0"}
+        assert (await page.ask(address, menu)).headers["Location"] == address
+        refused = await page.ask(address, {"do": "note", "note": " "})
+        assert (
+            refused.status,
+            "a note cannot be empty" in refused.text,
+            f'id="t-{ref}"' in refused.text,
+        ) == (
+            409,
+            True,
+            True,
+        )
+    assert len((await page.shown(ref)).entries) == 2
+    address = f"/tasks?sort=title&task={ref}"
+    removal = {**hidden_fields((await page.ask(address)).text, "rows"), "set": "remove"}
+    assert (await page.ask(address, removal)).headers["Location"] == "/tasks?sort=title"
+    gone = (await page.ask(address)).text
+    assert ("was removed" in gone, f'action="/tasks/{ref}" id="f-restore"' in gone) == (True, True)
+    for nothing in ("x", "0" * 33, "passport"):
+        text = (await page.ask(f"/tasks?task={nothing}")).text
+        assert ('class="pane"' in text, f'id="t-{other}"' in text) == (False, True)
+    assert (await page.ask("/tasks", {"do": "note", "note": "On Monday."})).status == 400
+
+
+async def test_what_waits_is_decided_beside_the_list(page: TaskPage) -> None:
+    (item,) = await page.propose(("update_task_estimate", {"minutes": 120}))
+    stored = await page.store.read(lambda snapshot: snapshot.item(id_from_text(item)))
+    assert stored is not None
+    address = f"/tasks?task={id_to_text(stored.task)}"
+    shown = await page.ask(address)
+    answer = await page.ask(address, {"decide": shown.forms()[f"confirmed {item}"]})
+    assert (answer.status, await page.status_of(item), 'class="pane"' in answer.text) == (
+        200,
+        "confirmed",
+        True,
+    )
+    # The card stands once on the page.
+    again = await page.propose(("set_task_title", {"title": "Better"}), run_key="next")
+    stored = await page.store.read(lambda snapshot: snapshot.item(id_from_text(again[0])))
+    assert stored is not None
+    assert (await page.ask(f"/?task={id_to_text(stored.task)}")).text.count(f'id="i-{again[0]}"') == 1
