@@ -26,6 +26,7 @@ BEGIN_FIELDS: Final = ("title", "priority", "estimate_minutes", "language", "cat
 """The plain fields that each task of a series begins with; labels and steps come beside them."""
 _TYPES: Final[dict[str, type]] = {"estimate_minutes": int, "category_id": bytes}
 _ZONE_CHARS_MAX: Final = 64
+_LABELS_MAX: Final = 100
 
 
 class SeriesRecord(NamedTuple):
@@ -65,12 +66,19 @@ class SeriesRecord(NamedTuple):
             return UTC
 
     def begin_fields(self) -> Iterator[tuple[str, Value]]:
-        """Yield what each task of the series begins with."""
+        """Yield what each task of the series begins with, no more of it than a person could write.
+
+        A long text of a peer would be there once for each day.
+        """
         for field in BEGIN_FIELDS:
             value = self.entity.value(field)
-            if type(value) is _TYPES.get(field, str):
+            if isinstance(value, str) and field not in _TYPES:
+                yield field, value[:TITLE_CHARS_MAX]
+            elif (type(value) is int and _TYPES.get(field) is int) or (
+                isinstance(value, bytes) and _TYPES.get(field) is bytes and len(value) == ID_BYTES
+            ):
                 yield field, value
-        for label in self.entity.members("label_ids"):
+        for label in self.entity.members("label_ids")[:_LABELS_MAX]:
             yield f"label_ids/{label}", True
 
 

@@ -14,7 +14,7 @@ from msgspec import structs
 
 from daemon.journal import entries, search, series, tasks
 from daemon.journal.entries import NewEntry
-from daemon.journal.recurring.occurrences import occurrence_id
+from daemon.journal.recurring.occurrences import occurrence_id, shown_occurrences
 from daemon.journal.series import (
     NewSeries,
     SeriesDay,
@@ -32,6 +32,7 @@ from daemon.refusal import RefusalCode, Refused
 from store.fold.entity_state import DELETED
 from store.fold.list_columns import ListOrder
 from syncproto.ids import id_from_text, id_to_text
+from tests.daemon.formats.jsonl.files import exported, imported
 from tests.support.fleet import DAY_MS, START_MS, Fleet, Home
 
 TODAY = datetime.fromtimestamp(START_MS / 1000, UTC).date()
@@ -362,3 +363,28 @@ def test_a_search_finds_the_first_task_of_a_series_that_nobody_has_touched(a: Ho
     )
     a.write(lambda tx: series.remove(tx, made.id))
     assert found_tasks() == [occurrence_text(made, day(0))]
+
+
+def test_json_lines_carry_series_and_what_was_touched(a: Home, b: Home) -> None:
+    made = add(a, "FREQ=DAILY", steps=["Cactus"])
+    done(a, occurrence_text(made, day(0)))
+    a.write(lambda tx: series.skip(tx, made.id, SeriesDay(day(2)), TODAY))
+    a.fleet.now_ms += 3 * DAY_MS
+    imported(b, exported(a))
+    assert days(b) == days(a) == [day(1), day(3), day(4)]
+    assert days(b, everything=True) == days(a, everything=True)
+    assert exported(b) == exported(a)
+
+
+def test_a_long_text_of_a_peer_is_there_once_and_not_for_each_day(a: Home) -> None:
+    labels: dict[str, Any] = {f"label_ids/{number:032}": True for number in range(500)}
+    fields: dict[str, Any] = {
+        "title": "x" * 60_000,
+        "language": "y" * 60_000,
+        "category_id": b"z" * 60_000,
+    }
+    a.new("series", rule="FREQ=DAILY", first=day(-365), **fields, **labels)
+    (line, *_others) = lines = listed(a)
+    assert (len(lines), len(line.title), line.category) == (367, 400, None)
+    stored = a.read(lambda snapshot: shown_occurrences(snapshot, TODAY))[0]
+    assert len(stored.state()) < 8_000

@@ -19,7 +19,7 @@ from daemon.cli.views.files.exports import export_lines, export_rows, progress_l
 from daemon.file_formats import format_names
 from daemon.files import Durability, replacement
 from daemon.words.terminal_text import escape
-from daemon.words.translation import _
+from daemon.words.translation import _, ngettext
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from daemon.cli.terminal.output import Output
 
 _WAIT_S: Final = 600.0
+_WHOLE: Final = "jsonl"
 
 
 @command("export")
@@ -48,9 +49,25 @@ def export_command(output: Output, format: str, file: str | None) -> None:  # no
         write = _terminal_writer() if sys.stdout.isatty() else sys.stdout.buffer.write
         for piece, _whole in pieces:
             write(piece)
+        _tell_series(output, format)
         return
     report = {"file": file, "format": format, "bytes": _write_file(file, _with_progress(pieces))}
     output.write_answer(client.ApiAnswer(report, ""), export_lines, export_rows)
+    _tell_series(output, format)
+
+
+def _tell_series(output: Output, format_: str) -> None:
+    """Say that what comes again is not in the file; JSON lines have it."""
+    if format_ == _WHOLE:
+        return
+    count = len(client.get_pages("/v1/series", {}, None, client.PAGE_SIZE).json)
+    if count:
+        words = ngettext(
+            "{count} series is left out, but for what was touched; `placet export jsonl` has it.",
+            "{count} series are left out, but for what was touched; `placet export jsonl` has them.",
+            count,
+        )
+        output.write_remark(words.format(count=count))
 
 
 def _terminal_writer() -> Callable[[bytes], object]:
