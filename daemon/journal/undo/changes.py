@@ -19,11 +19,15 @@ from store.local.change_parts import whole_change
 from store.queries.commit_names import own_positions
 from store.sentence import Sentence, sentence
 from store.snapshot import Snapshot
+from store.transaction import CommitSpan
 from syncproto.commit import AuthorKind, Commit, DecodedCommit
 from syncproto.ids import EntityId
+from syncproto.vector_clock import Head
 
 SEARCHED_MAX: Final = 10_000
-"""So many of this device's commits are looked through for the last change of a person."""
+"""So many of this device's changes are looked through for the last one of a person."""
+COMMITS_SEARCHED_MAX: Final = COMMITS_MAX + SEARCHED_MAX
+"""So many commits are, however few changes they are: behind an import that is undone, its rest is found."""
 
 _BY_NAME: Final = sentence("undo-by-name", "name a change: `placet log` shows the name of each")
 
@@ -74,35 +78,56 @@ def last_change(snapshot: Snapshot, task: str | None = None) -> str:
 
     An undo is no such change, nor is one of which an undo would put nothing back, since all of it was changed
     again: asked again and again, this goes back step by step. One that is undone in part is, once its rest
-    can be undone. All that one request wrote is one change, such as an import.
+    can be undone. All that one request wrote is one change, such as an import; of one that is longer than a
+    name may stand for, the newest commits that stand are meant.
     With `task`, a task by id or title, only what was changed in it or in what belongs to it counts. Raises
     Refused if there is none among the last commits.
     """
     family = None
     if task is not None:
         family = entity_and_descendant_ids(snapshot, entities.find_task(snapshot, task, removed=True))
-    for number, seq in enumerate(own_positions(snapshot, COMMITS_MAX)):
-        if number >= SEARCHED_MAX:
+    looked = set[int]()
+    for number, seq in enumerate(own_positions(snapshot, COMMITS_SEARCHED_MAX + 1)):
+        if len(looked) >= SEARCHED_MAX or number >= COMMITS_SEARCHED_MAX:
             raise Refused(
                 RefusalCode.NOT_FOUND,
                 sentence(
                     "no-change-among-last",
                     "none of the last {count} changes of this device is left to undo",
-                    count=SEARCHED_MAX,
+                    count=len(looked),
                 ),
                 _BY_NAME,
             )
         received = snapshot.log.commit_at(seq)
+        change = whole_change(snapshot, received.head)
+        looked.add(change[0].first)
         operations = received.commit.operations
         if family is not None and not any(operation.entity in family for operation in operations):
             continue
         if _stands(snapshot, received) and _has_effect(snapshot, Placed(seq, received)):
-            return span_names(whole_change(snapshot, received.head))
+            return span_names(_as_much_as_a_name(change, received.head))
     raise Refused(
         RefusalCode.NOT_FOUND,
         sentence("no-change-to-undo", "no change of yours on this device is left to undo"),
         _BY_NAME,
     )
+
+
+def _as_much_as_a_name(change: list[CommitSpan], newest: Head) -> list[CommitSpan]:
+    """Return a change; of one that is longer than a name may stand for, that much up to its newest commit."""
+    if sum(map(_length_of, change)) <= COMMITS_MAX:
+        return change
+    taken, room = list[CommitSpan](), COMMITS_MAX
+    for span in reversed(change):
+        last = newest if span.first <= newest.counter <= span.last.counter else span.last
+        if room > 0 and last.counter <= newest.counter:
+            taken.append(CommitSpan(max(span.first, last.counter - room + 1), last))
+            room -= _length_of(taken[-1])
+    return taken[::-1]
+
+
+def _length_of(span: CommitSpan) -> int:
+    return span.last.counter - span.first + 1
 
 
 def _has_effect(snapshot: Snapshot, change: Placed) -> bool:

@@ -12,8 +12,10 @@ from daemon.formats import readers
 from daemon.formats.core.importer import PlanImport
 from daemon.journal import entries, tasks
 from daemon.journal.entries import NewEntry
+from daemon.journal.references import change_names
 from daemon.journal.references.change_names import find_changes
 from daemon.journal.tasks import NewTask
+from daemon.journal.undo import changes
 from daemon.journal.undo import undo as undo_module
 from daemon.journal.undo.changes import last_change
 from daemon.refusal import RefusalCode, Refused
@@ -153,6 +155,33 @@ def test_two_devices_that_undo_and_redo_an_import_apart_agree(fleet: Fleet, a: H
     undo(b, done[1].undo)
     fleet.sync()
     assert a.read(whole_journal) == b.read(whole_journal)
+
+
+def test_of_more_commits_than_a_name_may_stand_for_the_last_are_undone_first(
+    a: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import_tasks(a)
+    for module in (change_names, changes):
+        monkeypatch.setattr(module, "COMMITS_MAX", TASKS // 2)
+    assert undo(a).written_count == TASKS // 2
+    assert len(titles(a)) == TASKS // 2
+    assert undo(a).written_count == TASKS // 2
+    assert undo(a).written_count == 1
+    assert a.read(whole_journal) == [[], [], [], [], []]
+
+
+def test_a_long_change_that_is_undone_is_one_of_those_that_are_looked_through(
+    a: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = change(a, lambda tx: tasks.add(tx, NewTask(title="Mine")))
+    name = import_tasks(a)
+    monkeypatch.setattr(changes, "SEARCHED_MAX", 4)
+    undo(a, name)
+    assert a.read(last_change) == first
+    monkeypatch.setattr(changes, "SEARCHED_MAX", 2)
+    with pytest.raises(Refused) as refused:
+        a.read(last_change)
+    assert refused.value.sentence.params == {"count": 2}
 
 
 def test_a_change_of_which_a_part_is_refused_is_not_begun(a: Home) -> None:
