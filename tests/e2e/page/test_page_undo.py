@@ -32,7 +32,8 @@ def test_what_was_done_is_said_in_place_and_undone_and_what_was_removed_comes_ba
         page.click("[aria-label='Remove: In the drawer.']")
         page.wait_for_selector("#deed :text('Removed: In the drawer.')")
         page.wait_for_selector("#notes ~ ul :text('In the drawer.')", state="detached")
-        page.click("#main [aria-label='Remove: Renew the passport']")
+        page.click("[aria-label='What to do with: Renew the passport']")
+        page.click("#row-menu [value=remove]")
         page.wait_for_selector("#deed :text('Removed: Renew the passport')")
         page.click("#deed button:text('Undo')")
         page.wait_for_selector(".task :text('Renew the passport')")
@@ -48,7 +49,7 @@ def test_what_was_done_is_said_in_place_and_undone_and_what_was_removed_comes_ba
 def test_undo_works_without_scripts(laptop: Device, chromium: Browser):
     ref = laptop.do("add", "Renew the passport")["id"]
     with unscripted(chromium, laptop, f"/tasks/{ref}") as page:
-        page.click("button:text('Mark as done')")
+        page.click("[aria-label='Done: Renew the passport']")
         page.wait_for_selector("#deed :text('Done: Renew the passport')")
         page.click("#deed button:text('Undo')")
         page.click("#deed button:text('Redo')")
