@@ -1,12 +1,15 @@
-"""The daemon's log: standard error, one line per event.
+"""The daemon's log: standard error, one line per event; in the journal of systemd with its priority.
 
 Never contains content of the journal: a caller logs ids and counts, no titles, texts or keys.
 """
 
 import logging
+import os
 import sys
 import traceback
+from collections.abc import Mapping
 from types import TracebackType
+from typing import Final
 
 import structlog
 from aiohttp.http_exceptions import HttpProcessingError
@@ -15,21 +18,46 @@ from structlog.typing import EventDict, WrappedLogger
 _Raised = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 
+_PRIORITIES: Final = {"critical": 2, "error": 3, "warning": 4, "info": 6, "debug": 7}
+"""The levels as syslog(3) numbers them."""
+
+
+def is_journal(environment: Mapping[str, str] = os.environ, descriptor: int = 2) -> bool:
+    """Return whether what is written there, by default standard error, goes to the journal of systemd."""
+    try:
+        status = os.fstat(descriptor)
+    except OSError:
+        return False
+    # A child of a service inherits the variable, and may write elsewhere: systemd.exec(5).
+    return environment.get("JOURNAL_STREAM", "") == f"{status.st_dev}:{status.st_ino}"
+
+
+def with_priority(text: str, level: str) -> str:
+    """Return lines as the journal takes them, each with its priority; the rest counts as information."""
+    return "\n".join(f"<{_PRIORITIES[level]}>{line}" for line in text.split("\n"))
+
+
 def configure_logging() -> None:
-    """Send all logging to standard error: in colour for a terminal, else as `key=value`."""
-    is_terminal = sys.stderr.isatty()
+    """Send all logging to standard error: in colour for a terminal, else as `key=value`.
+
+    The journal dates every line by itself, and takes the level as its priority.
+    """
+    to_journal = is_journal()
     renderer: structlog.typing.Processor = (
         structlog.dev.ConsoleRenderer()
-        if is_terminal
+        if sys.stderr.isatty()
+        else structlog.processors.LogfmtRenderer(key_order=["event"])
+        if to_journal
         else structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"])
     )
+    dates = [] if to_journal else [structlog.processors.TimeStamper(fmt="iso", utc=True)]
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            *dates,
             _with_traceback_words,
             _escape_values,
-            renderer,
+            _JournalRenderer(renderer) if to_journal else renderer,
         ],
         # What is for debugging is written for each connection of a stranger, who could fill a disk with it.
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
@@ -37,7 +65,11 @@ def configure_logging() -> None:
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Formatter("%(levelname)s %(name)s %(message)s"))
+    handler.setFormatter(
+        _JournalFormatter("%(name)s %(message)s")
+        if to_journal
+        else _Formatter("%(levelname)s %(name)s %(message)s")
+    )
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     # It warns, with tracebacks, of every socket whose interface disappeared, which is normal.
     logging.getLogger("zeroconf").setLevel(logging.ERROR)
@@ -103,3 +135,23 @@ class _Formatter(logging.Formatter):
 
     def formatException(self, raised: _Raised) -> str:  # noqa: N802 - the name is the library's
         return "" if raised[1] is None else traceback_words(raised[1])
+
+
+class _JournalFormatter(_Formatter):
+    """Begins each line of a library with its priority."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        level = record.levelname.lower()
+        return with_priority(super().format(record), level if level in _PRIORITIES else "info")
+
+
+class _JournalRenderer:
+    """Begins the line of an event with its priority, which its level then need not say."""
+
+    def __init__(self, renderer: structlog.typing.Processor) -> None:
+        self._renderer = renderer
+
+    def __call__(self, logger: WrappedLogger, method: str, event: EventDict) -> str:
+        level = str(event.pop("level", "info"))
+        text = str(self._renderer(logger, method, event))
+        return with_priority(text, level if level in _PRIORITIES else "info")

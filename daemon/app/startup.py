@@ -117,5 +117,6 @@ def _hint_at_start(hint: Sentence | None) -> Sentence | None:
 
 def _print_failure(status: int, text: Sentence, hint: Sentence | None = None) -> int:
     line = " ".join(text.text.split())
-    sys.stderr.write(f"placet: {line}{f'; {hint.text}' if hint else ''}\n")
+    words = f"placet: {line}{f'; {hint.text}' if hint else ''}"
+    sys.stderr.write(f"{logs.with_priority(words, 'error') if logs.is_journal() else words}\n")
     return status

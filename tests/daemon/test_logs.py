@@ -3,9 +3,11 @@
 Never starts a daemon: each test logs in a process of its own, whose logging is its own.
 """
 
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -149,3 +151,33 @@ def test_a_request_that_is_no_http_writes_no_line_and_a_fault_of_ours_still_does
     assert finished.stderr.count("Error handling request") == 1
     assert "KeyError" in finished.stderr
     assert "secret" not in finished.stderr
+
+
+def in_journal(say: str, tmp_path: Path, *, is_other: bool = False) -> list[str]:
+    """Return what a daemon writes to the journal, or to another file although it inherits the journal's name."""
+    script = _SAY.replace("{fault}", 'OSError(28, "No space")').replace("{say}", say)
+    with (tmp_path / "journal").open("w+") as file:
+        status = os.fstat(file.fileno())
+        stream = f"{status.st_dev}:{status.st_ino + is_other}"
+        environment = {**os.environ, "JOURNAL_STREAM": stream}
+        subprocess.run([sys.executable, "-c", script], stderr=file, check=True, env=environment)
+        file.seek(0)
+        return file.read().splitlines()
+
+
+def test_the_journal_gets_priorities_on_every_line_and_dates_them_itself(tmp_path: Path) -> None:
+    say = (
+        'log.info("a", words="x\\n<0>forged"); log.warning("b"); log.error("c"); log.critical("d");'
+        'logging.getLogger("library").warning("e\\n<0>forged")'
+    )
+    lines = in_journal(say, tmp_path)
+    assert [line[:3] for line in lines] == ["<6>", "<4>", "<3>", "<2>", "<4>"]
+    assert lines[1:4] == ["<4>event=b", "<3>event=c", "<2>event=d"]
+    traced = in_journal('logging.getLogger("library").exception("it failed")', tmp_path)
+    assert len(traced) > 5
+    assert {line[:3] for line in traced} == {"<3>"}
+
+
+def test_who_only_inherits_the_journals_name_writes_as_ever(tmp_path: Path) -> None:
+    (line,) = in_journal('log.warning("b")', tmp_path, is_other=True)
+    assert line.startswith("timestamp=")
