@@ -5,11 +5,17 @@ Never fails the daemon: without a manager there is nobody to tell.
 
 import os
 import socket
+import time
 from collections.abc import Mapping
 
 READY = "READY=1"
 STOPPING = "STOPPING=1"
 ALIVE = "WATCHDOG=1"
+
+
+def reloading() -> str:
+    """Return the state of a daemon that reads its settings again, until it says `READY`."""
+    return f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}"
 
 
 def notify_systemd(state: str, environment: Mapping[str, str] = os.environ) -> bool:

@@ -31,7 +31,6 @@ from daemon.browser_access import BrowserAccess
 from daemon.clock import Clock, ClockWatch, local_zone
 from daemon.config import ConfigError, Settings
 from daemon.control.dispatcher import Dispatcher
-from daemon.control.passed_socket import take_passed_socket
 from daemon.control.request_metrics import RequestMeter
 from daemon.control.route import Route
 from daemon.control.routes import asks as ask_routes
@@ -116,13 +115,15 @@ class CannotListen(Exception):
 class Daemon:
     """One running daemon. Make it on the event loop; `start`, then `wait_until_ended`, then `stop`."""
 
-    def __init__(self, paths: Paths, settings: Settings, clock: Clock) -> None:
+    def __init__(
+        self, paths: Paths, settings: Settings, clock: Clock, passed: socket.socket | None = None
+    ) -> None:
+        """Open everything. `passed` is the control socket if a service manager made it."""
         # First: an address or a key that cannot be used keeps the daemon from touching anything.
-        judged = remote_model.remote_model_settings(settings, os.environ)
-        _require_listenable(settings.listen.host)
+        judged = check_settings(settings)
         data = Path(paths.data)
         self._socket = Path(paths.socket)
-        self._passed = take_passed_socket(self._socket)
+        self._passed = passed
         own = _identity(data, Path(paths.database), clock)
         self._data = data
         self._database = Path(paths.database)
@@ -186,6 +187,7 @@ class Daemon:
                 shortfall=self._floor.shortfall,
             )
         except ValueError as fault:
+            self._store.close()
             raise ConfigError(_unusable_setting("peers.static", fault)) from fault
 
     async def start(self) -> None:
@@ -433,11 +435,13 @@ def _unusable_setting(key: str, fault: ValueError) -> Sentence:
     return sentence("setting-with-problem", "{key}: {problem}", key=key, problem=problem)
 
 
-def _require_listenable(host: str) -> None:
+def check_settings(settings: Settings) -> dict[str, remote_model.RemoteModelSettings]:
+    """Raise ConfigError for what keeps a daemon from starting; return its remote models, by name."""
     try:
-        addresses.normalised_listen_host(host)
+        addresses.normalised_listen_host(settings.listen.host)
     except ValueError as fault:
         raise ConfigError(_unusable_setting("listen.host", fault)) from fault
+    return remote_model.remote_model_settings(settings, os.environ)
 
 
 def _device_name(settings: Settings) -> str:

@@ -11,12 +11,13 @@ import signal
 import sys
 import threading
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from daemon import config, logs, paths
 from daemon.app.composition import CannotListen
-from daemon.app.run import Welcome, run_daemon
+from daemon.app.run import ReadSettings, Welcome, Wishes, run_daemon
 from daemon.clock import SystemClock
 from daemon.config import ConfigError
 from daemon.control.passed_socket import UnusableSocket
@@ -50,9 +51,10 @@ def main(flags: Mapping[str, str] | None = None, welcome: Welcome | None = None)
     logs.configure_logging()
     try:
         local_paths = paths.find_paths()
-        settings = config.load(Path(local_paths.config_file), os.environ, flags or {}).settings
+        read_settings = partial(config.load, Path(local_paths.config_file), os.environ, flags or {})
+        read_settings()
         paths.make_folders(local_paths)
-        return _run_with_lock(local_paths, settings, welcome)
+        return _run_with_lock(local_paths, read_settings, welcome)
     except ConfigError as fault:
         return _print_failure(USAGE, fault.sentence)
     except UnusableSocket as fault:
@@ -71,28 +73,32 @@ def main(flags: Mapping[str, str] | None = None, welcome: Welcome | None = None)
         return _print_failure(FAILED, text, _hint_at_start(remedy))
 
 
-def _run_with_lock(local_paths: Paths, settings: config.Settings, welcome: Welcome | None) -> int:
+def _run_with_lock(local_paths: Paths, read_settings: ReadSettings, welcome: Welcome | None) -> int:
     # A watchdog ends a daemon that hangs by SIGABRT: the log then names functions, and no values.
     faulthandler.enable()
     with lock_folder(Path(local_paths.data)):
         # All objects loaded by now live until the end: the garbage collector can skip them.
         gc.freeze()
-        asyncio.run(_run_until_asked(local_paths, settings, welcome))
+        asyncio.run(_run_until_asked(local_paths, read_settings, welcome))
     return DONE
 
 
-async def _run_until_asked(local_paths: Paths, settings: config.Settings, welcome: Welcome | None) -> None:
-    """Run until SIGTERM or SIGINT, and after that no longer than `END_WITHIN_S`."""
-    end_requested = asyncio.Event()
+async def _run_until_asked(local_paths: Paths, read_settings: ReadSettings, welcome: Welcome | None) -> None:
+    """Run until SIGTERM or SIGINT, and after that no longer than `END_WITHIN_S`; read settings on SIGHUP."""
+    wishes = Wishes()
 
     def end() -> None:
-        if not end_requested.is_set():
-            end_requested.set()
+        if not wishes.is_end_asked:
+            wishes.ask_end()
             _end_in_time()
 
+    loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, end)
-    await run_daemon(local_paths, settings, SystemClock(), end_requested, welcome)
+        loop.add_signal_handler(number, end)
+    # nohup(1) has it ignored; and a terminal that is closed sends it, which is no wish for other settings.
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        loop.add_signal_handler(signal.SIGHUP, end if sys.stderr.isatty() else wishes.ask_reload)
+    await run_daemon(local_paths, read_settings, SystemClock(), wishes, welcome)
     # All is written and closed. The end of the loop would wait for a thread that still reads a long file;
     # nobody needs its result, so the process ends here.
     sys.stdout.flush()

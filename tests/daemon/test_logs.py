@@ -154,7 +154,7 @@ def test_a_request_that_is_no_http_writes_no_line_and_a_fault_of_ours_still_does
 
 
 def in_journal(say: str, tmp_path: Path, *, is_other: bool = False) -> list[str]:
-    """Return what a daemon writes to the journal, or to another file although it inherits the journal's name."""
+    """Return what is written to the journal, or to another file under an inherited name of the journal."""
     script = _SAY.replace("{fault}", 'OSError(28, "No space")').replace("{say}", say)
     with (tmp_path / "journal").open("w+") as file:
         status = os.fstat(file.fileno())

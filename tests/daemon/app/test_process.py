@@ -40,7 +40,7 @@ class Process:
         self._address = "@" + name[1:].decode()
         self._running: list[subprocess.Popen[bytes]] = []
 
-    def launch(self, **environment: str) -> subprocess.Popen[bytes]:
+    def launch(self, stderr: int | None = None, /, **environment: str) -> subprocess.Popen[bytes]:
         inherited = {key: value for key, value in os.environ.items() if not key.startswith("PLACET_")}
         fields = {
             "PLACET_HOME": str(self.home),
@@ -52,7 +52,7 @@ class Process:
             [sys.executable, "-m", "daemon", "up"],
             env=inherited | fields | environment,
             stdin=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
+            stderr=subprocess.PIPE if stderr is None else stderr,
         )
         self._running.append(process)
         return process
@@ -97,8 +97,8 @@ class Process:
         for process in self._running:
             process.kill()
             process.wait()
-            assert process.stderr is not None
-            process.stderr.close()
+            if process.stderr is not None:
+                process.stderr.close()
         self._channel.close()
 
 
@@ -122,6 +122,59 @@ def test_it_says_that_it_is_ready_when_it_answers_and_ends_on_sigterm(daemon: Pr
 def test_it_ends_on_an_interrupt_from_the_keyboard(daemon: Process):
     status, words = daemon.stop(daemon.start(), signal.SIGINT)
     assert (status, "Traceback" in words) == (0, False)
+
+
+def reload(daemon: Process, process: subprocess.Popen[bytes], settings: str) -> None:
+    (daemon.home / "config.toml").write_text(settings)
+    process.send_signal(signal.SIGHUP)
+
+
+def test_on_a_hangup_it_goes_on_with_the_settings_as_they_are_now_and_says_what_stays(daemon: Process):
+    process = daemon.start(PLACET_MDNS_ENABLED="false", PLACET_MODEL_KEY="sk-Kanarienvogel")
+    daemon.ask("POST", "/v1/tasks", {"title": "Before"})
+    reload(daemon, process, "[disk]\nfloor_mib = 1000000000\n")
+    assert daemon.told().startswith("RELOADING=1\nMONOTONIC_USEC=")
+    assert daemon.told() == sd_notify.READY
+    assert "below the floor" in daemon.ask("POST", "/v1/tasks", {"title": "Refused"})["error"]["message"]
+    assert [task["title"] for task in daemon.ask("GET", "/v1/tasks")] == ["Before"]
+    status, words = daemon.stop(process)
+    (line,) = [line for line in words.splitlines() if "read again" in line]
+    assert (status, "changed=disk.floor_mib" in line) == (0, True), line
+    assert 'fixed_at_start="listen.host mdns.enabled model_key"' in line
+    assert "Kanarienvogel" not in words
+
+
+@pytest.mark.parametrize("settings", ["[disk", "[model]\nkind = 'openai'\n", "[disk]\nfloor = 1\n"])
+def test_settings_that_cannot_be_used_stop_nothing(daemon: Process, settings: str):
+    process = daemon.start()
+    reload(daemon, process, settings)
+    assert process.stderr is not None
+    while b"those before count" not in (line := process.stderr.readline()):
+        assert line
+    assert daemon.ask("GET", "/healthz")["status"] == "ok"
+    assert daemon.stop(process)[0] == 0
+
+
+def test_a_port_that_is_taken_brings_the_settings_from_before_back(daemon: Process):
+    process = daemon.start()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        reload(daemon, process, f"[listen]\nport = {taken.getsockname()[1]}\n")
+        assert daemon.told().startswith("RELOADING=1")
+        assert daemon.told() == sd_notify.READY
+    assert daemon.ask("GET", "/healthz")["status"] == "ok"
+    status, words = daemon.stop(process)
+    assert (status, "cannot listen" in words, "those before count" in words) == (0, True, True)
+
+
+def test_a_terminal_that_is_closed_ends_it(daemon: Process):
+    master, slave = os.openpty()
+    process = daemon.launch(slave)
+    assert daemon.told() == sd_notify.READY
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(LIMIT_S) == 0
+    assert daemon.told() == sd_notify.STOPPING
+    os.close(master)
+    os.close(slave)
 
 
 def test_the_first_commit_is_the_device_and_a_restart_adds_nothing(daemon: Process):
