@@ -91,6 +91,7 @@ def test_the_wheel_carries_the_unit_the_man_page_and_the_licence(wheel: Path) ->
     names = zipfile.ZipFile(wheel).namelist()
     for unit in ("placet.service", "placet.socket", "placet-relay.service"):
         assert any(name.endswith(f"/share/systemd/user/{unit}") for name in names)
+    assert any(name.endswith("/share/systemd/system/placet@.service") for name in names)
     assert any(name.endswith("/share/man/man1/placet.1") for name in names)
     assert any(name.endswith("/licenses/LICENSE") for name in names)
 

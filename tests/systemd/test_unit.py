@@ -18,7 +18,9 @@ from tests.support.source_tree import ROOT
 from tests.support.systemd import ISOLATED, SCRIPT, UNIT
 
 RELAY_UNIT = UNIT.with_name("placet-relay.service")
+SERVER_UNIT = UNIT.with_name("placet@.service")
 EXPOSURE_MAX = 1.7
+SERVER_EXPOSURE_MAX = 1.1
 
 needs_systemd = pytest.mark.external("systemd-analyze")
 
@@ -67,6 +69,29 @@ def test_the_unit_exposes_little(tmp_path: Path, unit: Path) -> None:
     assert float(match[1]) <= EXPOSURE_MAX
 
 
+@needs_systemd
+def test_systemd_finds_no_fault_in_the_unit_of_a_server_which_exposes_less(tmp_path: Path) -> None:
+    # An instance, since a template names no user yet; its program is where this one is.
+    unit = tmp_path / "placet@root.service"
+    command = Path(sysconfig.get_path("scripts")) / "placet"
+    unit.write_text(SERVER_UNIT.read_text().replace("/usr/local/bin/placet", str(command)))
+    result = analyze(tmp_path / "home", "verify", unit)
+    assert (result.returncode, result.stdout + result.stderr) == (0, "")
+    result = analyze(tmp_path / "again", "security", "--offline=true", "--no-pager", SERVER_UNIT)
+    match = re.search(r"Overall exposure level for placet@\w+\.service: ([\d.]+)", result.stdout)
+    assert match, result.stdout + result.stderr
+    assert float(match[1]) <= SERVER_EXPOSURE_MAX
+
+
+def test_the_unit_of_a_server_keeps_what_makes_that_of_a_user_safe_and_steady() -> None:
+    def promises(unit: Path) -> set[str]:
+        own = ("Exec", "Bind", "TemporaryFileSystem", "Configuration", "Runtime", "ProtectHome", "WantedBy")
+        lines = unit.read_text().splitlines()
+        return {line for line in lines if "=" in line and not line.startswith(("#", "Description", *own))}
+
+    assert promises(UNIT) - promises(SERVER_UNIT) == set()
+
+
 @pytest.mark.e2e
 @pytest.mark.external("user manager")
 def test_the_daemon_lives_in_its_sandbox_and_ends_in_time(group: str) -> None:
@@ -91,3 +116,4 @@ def test_the_daemon_lives_in_its_sandbox_and_ends_in_time(group: str) -> None:
     assert facts["Result"] == "success", text
     assert (facts["Relay"], facts["RelayKnown"], facts["RelayStranger"]) == ("active", "200", "401"), text
     assert facts["RelayResult"] == "success", text
+    assert (facts["ServerResult"], facts["ServerKept"]) == ("success", "On the server"), text

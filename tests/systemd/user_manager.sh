@@ -138,3 +138,23 @@ echo "RelayResult=$(systemctl --user show --property=Result --value placet-relay
 systemctl --user start placet >&2
 echo "Kept=$("$scripts/placet" list --plain | grep -o 'Written in the sandbox')"
 systemctl --user stop placet
+
+# The unit of a server, as far as a user's manager can run it: without another user, and with a folder made here.
+mount -t tmpfs -o mode=755 placet-test /var
+mkdir -p -m 1777 /var/tmp && mkdir -p /var/lib/placet && mkdir -m 700 /var/lib/placet/anna
+mkdir -p "$HOME/.config/systemd/user/placet@.service.d"
+cp "${unit%placet.service}placet@.service" "$HOME/.config/systemd/user/placet@.service"
+sed -i '/^User=/d; /^StateDirectory/d; /^DevicePolicy/d; /^ProtectHome/d; /^InaccessiblePaths/d' "$HOME/.config/systemd/user/placet@.service"
+printf '%s\n' '[Service]' \
+    Environment="PLACET_MDNS_ENABLED=false PLACET_LISTEN_HOST=127.0.0.1 PYTHONDONTWRITEBYTECODE=1" \
+    ExecStart= "ExecStart=$scripts/placet up" "ReadWritePaths=/var/lib/placet/anna" >"$HOME/.config/systemd/user/placet@.service.d/test.conf"
+systemctl --user daemon-reload >&2
+systemctl --user start placet@anna >&2 || { systemctl --user --no-pager status placet@anna >&2 || true; exit 1; }
+export PLACET_HOME=/var/lib/placet/anna
+"$scripts/placet" add "On the server" >&2
+systemctl --user reload placet@anna >&2
+systemctl --user stop placet@anna >&2
+echo "ServerResult=$(systemctl --user show --property=Result --value placet@anna)"
+systemctl --user start placet@anna >&2
+echo "ServerKept=$("$scripts/placet" list --plain | grep -o 'On the server')"
+systemctl --user stop placet@anna >&2
