@@ -13,7 +13,7 @@ STOPPING = "STOPPING=1"
 ALIVE = "WATCHDOG=1"
 
 
-def reloading() -> str:
+def reload_state() -> str:
     """Return the state of a daemon that reads its settings again, until it says `READY`."""
     return f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}"
 

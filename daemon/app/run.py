@@ -73,7 +73,7 @@ async def run_daemon(
         newer = _read_again(read_settings)
         if newer is None:
             continue
-        sd_notify.notify_systemd(sd_notify.reloading())
+        sd_notify.notify_systemd(sd_notify.reload_state())
         await run.stop()
         try:
             await run.start(newer)

@@ -5,8 +5,10 @@ Never prints and never exits: `daemon.cli.main` does, in one place.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Final
 
+from daemon.paths import find_paths
 from daemon.words.translation import _, sentence_of
 
 if TYPE_CHECKING:
@@ -25,6 +27,9 @@ EXIT_FORBIDDEN: Final = 7
 EXIT_PARTLY: Final = 8
 EXIT_TIMED_OUT: Final = 9
 EXIT_INTERRUPTED: Final = 130
+
+_START_BYTES: Final = 1 << 20
+"""With less free space than this, a daemon may not start."""
 
 _STATUS_BY_CODE: Final = {
     "usage": EXIT_USAGE,
@@ -161,8 +166,22 @@ def _objects(values: object) -> list[dict[str, Any]]:
 
 
 def no_daemon_error(socket_path: str) -> CommandError:
+    """Return that no daemon answers, and what to do about it: a full disk is what a start cannot mend."""
+    message = _("no daemon answers at {socket}").format(socket=socket_path)
+    folder = full_folder()
+    if folder:
+        hint = _("free some space in {folder}: a service starts by itself then, else run `placet up`")
+        return CommandError("no_daemon", message, hint.format(folder=folder))
     return CommandError(
-        "no_daemon",
-        _("no daemon answers at {socket}").format(socket=socket_path),
-        _("start it with `placet up`, or for good with `placet service install`"),
+        "no_daemon", message, _("start it with `placet up`, or for good with `placet service install`")
     )
+
+
+def full_folder() -> str:
+    """Return the folder of the journal if its disk has no room for a daemon to start; else nothing."""
+    folder = find_paths().data
+    try:
+        status = os.statvfs(folder)
+    except OSError:
+        return ""
+    return folder if status.f_bavail * status.f_frsize < _START_BYTES else ""

@@ -145,6 +145,10 @@ def test_nothing_fits_at_the_start(disk: SmallDisk, started: Started):
     device.stop()
     disk.fill()
     would_not_start(device, 1, "no space left", "then start it again", "every 10 s")
+    assert_one_line_error(device.run("list"), 3, "no daemon answers", f"free some space in {device.home}")
+    doctor = device.run("doctor", "--json").json
+    assert [(check["name"], check["well"]) for check in doctor][-2:] == [("daemon", False), ("disk", False)]
+    assert "no room for the daemon to start" in doctor[-1]["found"]
     disk.remove_filler()
     device.start()
     assert [task["title"] for task in device.do("list")] == ["Kept"]

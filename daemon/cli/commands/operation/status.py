@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.api import client
 from daemon.cli.api.client import ApiAnswer
-from daemon.cli.api.command_error import EXIT_DONE, EXIT_FAILED, CommandError
+from daemon.cli.api.command_error import EXIT_DONE, EXIT_FAILED, CommandError, full_folder
 from daemon.cli.commands.operation.systemd_unit import SOCKET_UNIT_NAME, unit_file
 from daemon.cli.framework.declaration import command, pass_output
 from daemon.cli.views.devices.status import HealthCheckResult, check_lines, status_rows, status_screen
@@ -73,6 +73,12 @@ def _checks() -> Iterator[HealthCheckResult]:
         status = client.get("/v1/status").json
     except CommandError as refusal:
         yield _refused_check(gettext_noop("daemon"), _with_unit_hint(refusal))
+        folder = full_folder()
+        if refusal.code == "no_daemon" and folder:
+            full = _("{folder} has no room for the daemon to start").format(folder=folder)
+            yield HealthCheckResult(
+                "disk", False, full, _("free some space; the service starts by itself then")
+            )
         return
     yield HealthCheckResult(
         gettext_noop("daemon"), True, _("answers as {name}").format(name=status.get("name"))
@@ -97,7 +103,7 @@ def _daemons_own() -> Iterator[HealthCheckResult]:
 
 def _with_unit_hint(refusal: CommandError) -> CommandError:
     """Return a refusal with what to do if systemd was to listen for the daemon."""
-    if refusal.code != "no_daemon" or not os.path.exists(unit_file(SOCKET_UNIT_NAME)):
+    if refusal.code != "no_daemon" or full_folder() or not os.path.exists(unit_file(SOCKET_UNIT_NAME)):
         return refusal
     return CommandError(
         refusal.code,
