@@ -98,9 +98,17 @@ def _read_notes(context: RunContext, note: EntryView, cues: CueTable) -> NoteFin
         item_patterns(task.items, cues),
         list(labels.values()),
         item_patterns(task.items, cues, are_ticked=True),
-        date.fromisoformat(task.due) if task.due else None,
+        _day_or_none(task.due),
     )
     return read_note(note.text, note.written_at, cues, mention_candidates)
+
+
+def _day_or_none(due: str | None) -> date | None:
+    """Return a due date; None for what is no day, which another device may have written."""
+    try:
+        return None if due is None else date.fromisoformat(due)
+    except ValueError:
+        return None
 
 
 def _newest_notes(notes: Iterable[EntryView]) -> list[EntryView]:

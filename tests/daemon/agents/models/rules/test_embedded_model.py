@@ -463,5 +463,11 @@ def test_a_day_without_a_year_that_is_just_over_is_asked_about(language: str, no
 
 def test_nothing_is_asked_about_a_task_that_has_a_due_date_or_gets_one() -> None:
     assert proposed_calls(context("due 3 November", language="en", due="2026-12-01")) == []
+
+
+@pytest.mark.parametrize("due", ["2099-01-01junk", "soon", "2026-13-01"])
+def test_a_due_of_a_peer_that_is_no_day_stops_no_run(due: str) -> None:
+    tools = [call.name for call in proposed_calls(context("- [ ] Buy milk", language="en", due=due))]
+    assert tools == ["add_multiple_checklist_items"]
     calls = proposed_calls(context("due 3 November", "due 4 December", language="en"))
     assert [call.name for call in calls] == ["update_task_due_date"]
