@@ -3,18 +3,27 @@
 Never moves a clock: the series began three weeks ago, and neither machine has touched it since.
 """
 
+import re
+import shlex
 from collections import Counter
 from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.devices import Device, MakeDevice
+from tests.support.source_tree import text_of
 
 pytestmark = pytest.mark.e2e
 
 
 def due_days(device: Device, *options: str) -> list[str]:
-    return sorted(task["due"] for task in device.do("list", *options) if task["title"] == "Water the plants")
+    return due_days_of(device, "Water the plants", *options)
+
+
+def due_days_of(device: Device, title: str, *options: str) -> list[str]:
+    return sorted(task["due"] for task in device.do("list", *options) if task["title"] == title)
 
 
 def test_what_comes_again_has_no_double_after_weeks_apart(device: MakeDevice) -> None:
@@ -59,3 +68,33 @@ def test_what_comes_again_has_no_double_after_weeks_apart(device: MakeDevice) ->
 def task_on(device: Device, day: str) -> str:
     (task,) = [task["id"] for task in device.do("list") if task["due"] == day]
     return str(task)
+
+
+def test_the_page_of_the_guide_does_what_it_says(device: MakeDevice) -> None:
+    section = (
+        text_of(Path("docs/guide/tasks.md")).partition("## Tasks that come again")[2].partition("\n## ")[0]
+    )
+    blocks = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
+    laptop = device("laptop")
+    for line in "".join(blocks).splitlines():
+        program, *words = shlex.split(line)
+        assert program == "placet"
+        result = laptop.run(*words)
+        assert result.status == 0, f"{line}: {result.out} {result.err}"
+    by_title: dict[str, list[dict[str, Any]]] = {}
+    for shown_series in laptop.do("series", "list"):
+        by_title.setdefault(shown_series["title"], []).append(shown_series)
+    whole, split_off = by_title["Water the plants"]
+    assert len(whole["skipped"]) == 1
+    assert (split_off["follows"], split_off["rule"]) == (whole["id"], "FREQ=WEEKLY;INTERVAL=3;BYDAY=FR")
+    assert split_off["steps"] == ["Cactus", "Fern"]
+    (hair,) = by_title["Cut the hair"]
+    assert hair["until"] is None, "the last command takes the end back"
+
+    # What is removed comes back with all that it showed.
+    shown = due_days_of(laptop, "Pay the rent")
+    laptop.do("series", "remove", "rent")
+    assert due_days_of(laptop, "Pay the rent") != shown
+    laptop.do("series", "restore", by_title["Pay the rent"][0]["id"])
+    assert due_days_of(laptop, "Pay the rent") == shown
+    assert laptop.do("conflicts") == []
