@@ -5,6 +5,7 @@ Never waits: the clock of the fleet is moved by hand.
 
 import random
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -31,8 +32,10 @@ from daemon.journal.views.task_lines import TaskLine, task_lines_page
 from daemon.refusal import RefusalCode, Refused
 from store.fold.entity_state import DELETED
 from store.fold.list_columns import ListOrder
+from store.transaction import Transaction
 from syncproto.ids import id_from_text, id_to_text
 from tests.daemon.formats.jsonl.files import exported, imported
+from tests.daemon.journal.undo.acts import undo
 from tests.support.fleet import DAY_MS, START_MS, Fleet, Home
 
 TODAY = datetime.fromtimestamp(START_MS / 1000, UTC).date()
@@ -388,3 +391,36 @@ def test_a_long_text_of_a_peer_is_there_once_and_not_for_each_day(a: Home) -> No
     assert (len(lines), len(line.title), line.category) == (367, 400, None)
     stored = a.read(lambda snapshot: shown_occurrences(snapshot, TODAY))[0]
     assert len(stored.state()) < 8_000
+
+
+UNDONE = {
+    "add": lambda tx, _made: series.add(tx, NewSeries(title="Other", every="FREQ=DAILY"), TODAY, "UTC"),
+    "done": lambda tx, made: tasks.finish(tx, occurrence_text(made, day(0)), Shift()),
+    "edit": lambda tx, made: series.edit(tx, made.id, SeriesEdit(every="FREQ=WEEKLY;BYDAY=MO"), TODAY),
+    "skip": lambda tx, made: series.skip(tx, made.id, SeriesDay(), TODAY),
+    "move": lambda tx, made: series.move(tx, made.id, SeriesMove(day(9)), TODAY),
+    "end": lambda tx, made: series.end(tx, made.id, SeriesEnd(day(0)), TODAY),
+    "split": lambda tx, made: series.split(tx, made.id, SeriesSplit(on=day(1), title="Later"), TODAY),
+    "remove": lambda tx, made: series.remove(tx, made.id),
+    "removed task": lambda tx, made: tasks.remove(tx, occurrence_text(made, day(0))),
+}
+
+
+@pytest.mark.parametrize("act", UNDONE.values(), ids=UNDONE)
+def test_an_undo_shows_the_days_that_were_before(a: Home, act: Callable[[Transaction, Series], Any]) -> None:
+    made = add(a, "FREQ=DAILY")
+
+    def view() -> list[tuple[str | None, str, str]]:
+        return sorted((line.due, line.title, line.status) for line in listed(a, everything=True))
+
+    before = view()
+    a.write(lambda tx: act(tx, made))
+    after = view()
+    assert after != before
+    undone = undo(a)
+    # What was touched is written by now: of it, the next one is shown too.
+    assert set(view()) >= set(before)
+    assert undone.left == []
+    assert undone.undo is not None
+    undo(a, undone.undo)
+    assert view() == after
