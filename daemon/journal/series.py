@@ -97,9 +97,13 @@ class SeriesSplit(SeriesEdit, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 class SeriesDay(Struct, frozen=True, forbid_unknown_fields=True):
-    """A day of a series; without one, that of its earliest open task."""
+    """A day of a series; without one, that of its earliest open task.
+
+    With `through`, it is instead each day up to that one whose task nobody has touched.
+    """
 
     day: TypedDay | None = None
+    through: TypedDay | None = None
 
 
 class SeriesMove(Struct, frozen=True, forbid_unknown_fields=True):
@@ -203,6 +207,12 @@ def edit(tx: Transaction, ref: str, change: SeriesEdit, today: date) -> Series:
 def skip(tx: Transaction, ref: str, wanted: SeriesDay, today: date) -> Series:
     """Leave a day of a series out; a task of it that somebody touched is taken out of sight."""
     record = find_series(tx, ref)
+    if wanted.through is not None and isinstance(record.rule, Rule):
+        last = validation.checked_due_day(wanted.through)
+        days = [task.token for task in occurrences_of(tx, record, today) if task.due <= last]
+        if days:
+            tx.commit([EntityWrite(record.id, KIND, {f"{SKIPPED}/{day}": True for day in days})])
+        return _again(tx, record.id, today)
     task = _task_of(tx, record, wanted.day, today)
     if task is not None:
         tx.commit([EntityWrite(task.id, "task", {DELETED: True})])

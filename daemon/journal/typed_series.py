@@ -20,7 +20,7 @@ def read_typed(human_input: HumanInput, typed: T) -> T:
     readers = {
         "every": human_input.rule,
         "estimate_minutes": durations.parse_minutes,
-        **dict.fromkeys(("first", "until", "on", "day", "to"), human_input.due_day),
+        **dict.fromkeys(("first", "until", "on", "day", "to", "through"), human_input.due_day),
     }
     values = {name: getattr(typed, name, UNSET) for name in readers}
     return structs.replace(

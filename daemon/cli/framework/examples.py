@@ -77,7 +77,7 @@ EXAMPLES: Final = {
     "series list": "",
     "series show": "rent",
     "series edit": "rent --every 'month on the 1st' --priority P1",
-    "series skip": "rent --day 2027-01-01",
+    "series skip": "rent --through yesterday",
     "series move": "rent monday --day 2027-01-01",
     "series end": "rent --on 2027-12-31",
     "series split": "rent 2027-06-01 --every '2 months on the 1st'",

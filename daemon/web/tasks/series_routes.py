@@ -5,6 +5,7 @@ Never changes anything on a GET. A form that is refused says so above the list.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -54,6 +55,7 @@ class _SeriesList:
         self._typed = human_input
         self._deeds: dict[str, Callable[[Transaction, _Form], object]] = {
             "add": self._add,
+            "catch-up": self._catch_up,
             "skip": lambda tx, form: series.skip(tx, form["series"], SeriesDay(), self._typed.today()),
             "end": lambda tx, form: series.end(tx, form["series"], SeriesEnd(), self._typed.today()),
             "remove": lambda tx, form: series.remove(tx, form["series"]),
@@ -98,6 +100,12 @@ class _SeriesList:
             return series.split(tx, form["series"], split, self._typed.today())
         change = read_typed(self._typed, SeriesEdit(**given))
         return series.edit(tx, form["series"], change, self._typed.today())
+
+    def _catch_up(self, tx: Transaction, form: _Form) -> object:
+        """Leave out all days before today that nobody has touched."""
+        today = self._typed.today()
+        missed = SeriesDay(through=(today - timedelta(1)).isoformat())
+        return series.skip(tx, form["series"], missed, today)
 
     async def _page(self, fault: str = "", form: _Form | None = None) -> web.Response:
         after = self._services.store.feed_end

@@ -192,6 +192,17 @@ def test_skip_and_move_one(a: Home, b: Home) -> None:
         a.write(lambda tx: series.skip(tx, "Other", SeriesDay(day(1)), TODAY))
 
 
+def test_what_was_missed_is_skipped_at_once(a: Home) -> None:
+    made = add(a, "FREQ=DAILY")
+    a.fleet.now_ms += 21 * DAY_MS
+    done(a, occurrence_text(made, day(4)))
+    a.write(lambda tx: series.skip(tx, made.id, SeriesDay(through=day(20)), today_of(a)))
+    assert days(a) == [day(21), day(22)]
+    assert day(4) in days(a, everything=True), "what was done stays"
+    assert undo(a).left == []
+    assert len(days(a)) == 22
+
+
 def test_after_it_was_done_the_next_one_counts_from_that_day(a: Home, b: Home) -> None:
     made = add(a, "AFTER=10", "Cut the hair")
     a.fleet.sync()

@@ -105,6 +105,7 @@ async def test_series_are_added_skipped_changed_ended_and_removed(page: TaskPage
     assert "every 2 weeks" in text
     assert f'href="/series#s-{made.id}"' in (await page.ask("/tasks")).text
     assert await send(page, "skip", series=made.id) == 303
+    assert await send(page, "catch-up", series=made.id) == 303
     assert await send(page, "change", series=made.id, title="Rent", until="2030-01-01") == 303
     assert await send(page, "change", series=made.id, on="in 3 months", every="month on the 1st") == 303
     shown = await page.store.read(lambda snapshot: series.list_series(snapshot, TODAY))

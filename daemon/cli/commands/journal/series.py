@@ -109,10 +109,12 @@ def edit(output: Output, series: str, **fields: Any) -> None:
 @series_command.command("skip")
 @click.argument("series")
 @click.option("--day", metavar="DATE", help="Which day; that of the earliest open task if not given.")
+@click.option("--through", metavar="DATE", help="Instead all days up to this one that nobody has touched.")
 @pass_output
-def skip(output: Output, series: str, day: str | None) -> None:
-    """Leave a day out."""
-    _write(output, _("Skipped in"), client.post(_address(series, "/skip"), {"day": day}))
+def skip(output: Output, series: str, day: str | None, through: str | None) -> None:
+    """Leave a day out, or with --through all that you missed."""
+    body = {"day": day, "through": through}
+    _write(output, _("Skipped in"), client.post(_address(series, "/skip"), body))
 
 
 @series_command.command("move")
