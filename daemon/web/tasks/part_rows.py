@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 import msgspec
+from markupsafe import Markup
 from msgspec import UnsetType
 
 from daemon.journal.views.structures import (
@@ -20,6 +21,7 @@ from daemon.journal.views.structures import (
     TimeRecord,
 )
 from daemon.web.tasks.conflict_rows import clock_text
+from daemon.web.tasks.note_markup import note_markup
 from daemon.words import terms
 from daemon.words.dates import full_time_words, relative_time
 from daemon.words.task_parts import length_words, span_words, task_link_words, tick_words
@@ -35,6 +37,8 @@ STEPS_SHOWN: Final = 5
 class NoteRow:
     """A note: who wrote it, when, and its lines. `removed`: it is shown because something names it.
 
+    `markup` is the note as HTML; None if only its lines are shown.
+
     A person's own note is editable if a form shows all that is in it; `text` has the line ends of a form, and
     `base` is what the form gives back, so that it counts against that.
     """
@@ -43,6 +47,7 @@ class NoteRow:
     by: str
     when: str
     lines: list[str]
+    markup: Markup | None
     removed: bool
     is_editable: bool
     text: str
@@ -102,8 +107,8 @@ class StepRow:
     by: str
 
 
-def note_row(entry: Entry, now_s: float) -> NoteRow:
-    """Return a note in words."""
+def note_row(entry: Entry, now_s: float, *, is_plain: bool = False) -> NoteRow:
+    """Return a note in words; `is_plain` shows its lines as they are written."""
     text = entry.text.replace("\r\n", "\n")
     device = entry.device_name or ""
     by = author_words(entry.author, device, entry.as_proposed) if entry.author else device
@@ -112,6 +117,7 @@ def note_row(entry: Entry, now_s: float) -> NoteRow:
         " · ".join(filter(None, [by, relative_time(entry.happened_at, now_s)])),
         full_time_words(entry.happened_at),
         entry.text.splitlines(),
+        None if is_plain else note_markup(text),
         entry.removed,
         is_editable=entry.author == "user" and not entry.removed and _is_shown_whole(text),
         text=text,

@@ -36,6 +36,8 @@ from daemon.words.values import with_colon
 
 STATUS_TONES: Final = {"IN PROGRESS": "green", "DONE": "green", "REJECTED": "red"}
 NOTES_SHOWN: Final = 20
+MARKUP_SHOWN: Final = 50
+"""The newest notes that are shown as HTML: each takes time, and nobody says how many there are."""
 
 
 class ShownTask(NamedTuple):
@@ -119,7 +121,10 @@ def page_of_task(shown: ShownTask, now_s: float, *, with_all_notes: bool) -> Tas
         has_agent=task.agent_id is not None,
         conflicts=conflict_rows(disputes, now_s),
         lists=list_rows(task.checklists, now_s),
-        notes=[note_row(entry, now_s) for entry in notes],
+        notes=[
+            note_row(entry, now_s, is_plain=number >= MARKUP_SHOWN)
+            for number, entry in reversed(list(enumerate(reversed(notes))))
+        ],
         notes_left=len(task.entries) - len(notes),
         named_note=note_row(named, now_s) if named is not None and is_apart else None,
         times=time_rows(task.times, now_s),

@@ -113,6 +113,18 @@ def test_a_task_of_another_device_appears_and_what_is_typed_stays(
         tab.page.wait_for_selector(".task :text('Buy stamps')")
 
 
+def test_a_note_is_shown_as_markdown_and_fetches_nothing(laptop: Device, chromium: Browser):
+    ref = laptop.do("add", "Renew the passport")["id"]
+    image = "![map](https://example.org/map.png) <img src=https://example.org/other.png>"
+    laptop.do("note", ref, f"# At the office\n\n* **two** photos\n\n| a |\n|:-|\n| b |\n\n{image}")
+    with signed_in(chromium, laptop, f"/tasks/{ref}") as tab:
+        tab.page.wait_for_selector(".text strong:text('At the office')")
+        tab.page.wait_for_selector(".text li :text('two')")
+        assert tab.page.get_attribute(".text a", "rel") == "noopener noreferrer"
+        assert not [address for address in tab.asked if "example.org" in address]
+        assert tab.complaints == []
+
+
 def test_tasks_work_without_scripts(laptop: Device, chromium: Browser):
     with unscripted(chromium, laptop, "/tasks/new") as page:
         page.fill("[name=title]", "Renew the passport")

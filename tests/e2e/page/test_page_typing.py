@@ -59,7 +59,7 @@ def test_a_note_that_is_edited_stays_typed_if_it_is_removed_elsewhere(laptop: De
         assert (page.input_value("#typed textarea"), page.input_value(field)) == (WORDS, WORDS)
         laptop.do("entry", "restore", note)
         page.click(button)
-        page.wait_for_selector(f"#n-{note} bdi:text('Then we post it.')")
+        page.wait_for_selector(f"#n-{note} .text :text('Then we post it.')")
         page.wait_for_selector("#typed", state="detached")
         assert page.get_attribute(f"#edit-{note}", "open") is None
         assert [words for words in tab.complaints if "409" not in words] == []
