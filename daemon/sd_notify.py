@@ -13,6 +13,11 @@ STOPPING = "STOPPING=1"
 ALIVE = "WATCHDOG=1"
 
 
+def more_time(limit_s: int) -> str:
+    """Return the state of a daemon whose start may take as long as this from now on."""
+    return f"EXTEND_TIMEOUT_USEC={limit_s * 1_000_000}"
+
+
 def reload_state() -> str:
     """Return the state of a daemon that reads its settings again, until it says `READY`."""
     return f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}"

@@ -27,6 +27,7 @@ from daemon.agents.running.timetable import RunPace
 from daemon.agents.tools.model_interface import Model, TokenUsage
 from daemon.app.idle_check import check_while_idle
 from daemon.app.machine import machine_id
+from daemon.app.upgrade import keep_copy_before_upgrade
 from daemon.browser_access import BrowserAccess
 from daemon.clock import Clock, ClockWatch, local_zone
 from daemon.config import ConfigError, Settings
@@ -131,6 +132,7 @@ class Daemon:
         self._settings = settings
         self._clock = clock
         self._floor = DiskFloor(data, settings.disk.floor_mib << 20)
+        keep_copy_before_upgrade(self._database)
         self._store = StoreThreads(
             Store.open(
                 Path(paths.database),

@@ -108,6 +108,25 @@ def open_file(path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE) -> apsw.Conne
     return connection
 
 
+def outdated_schema(path: Path) -> int | None:
+    """Return the newest migration of a database that lacks some of this version; None if it lacks none.
+
+    None too for a file that is no database yet. Nothing of the file is changed. Raises StoreError.
+    """
+    if not path.exists():
+        return None
+    try:
+        connection = connect(path, SchemaRule.KNOWN)
+    except ForeignDatabase:
+        return None
+    try:
+        with translate_sqlite_errors(path):
+            applied = _numbers(connection, path)
+    finally:
+        connection.close()
+    return max(applied) if {number for number, _ in _steps()} - applied else None
+
+
 def open_temporary() -> apsw.Connection:
     """Open an empty database of this version in a file that SQLite removes by itself."""
     connection = apsw.Connection("")

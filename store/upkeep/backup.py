@@ -124,6 +124,24 @@ def write_backup(
     return contents
 
 
+def keep_before_upgrade(path: Path, schema: int) -> Path:
+    """Copy a database whose newest migration is `schema` beside it, as it is, for the version that wrote it.
+
+    The copy replaces those of earlier upgrades, once it is whole. Raises StoreError; then nothing is changed.
+    """
+    target = path.with_name(f"{path.name}.schema-{schema:04}")
+    with _part_of(target) as part:
+        _copy_out(path, part, lambda *_progress: None)
+        with translate_os_errors(target):
+            _sync(part)
+            part.replace(target)
+            sync_folder(target.parent)
+    for earlier in path.parent.glob(f"{glob.escape(path.name)}.schema-*"):
+        if earlier != target:
+            earlier.unlink(missing_ok=True)
+    return target
+
+
 @contextmanager
 def _part_of(target: Path) -> Iterator[Path]:
     """Yield a new file beside `target`, locked while it is written: two backups may have the same target."""
