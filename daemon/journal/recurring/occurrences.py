@@ -62,7 +62,7 @@ class Occurrence(NamedTuple):
     def fields(self) -> dict[str, Value]:
         """Return the fields of the task. It has no status: one that names none is open."""
         return {
-            **dict(self.series.begin_fields()),
+            **self.series.begins,
             "due": self.due,
             TASK_SERIES: self.series.id,
             TASK_OCCURRENCE: self.token,
@@ -81,7 +81,7 @@ class Occurrence(NamedTuple):
         born = self.series.entity.created
         assert born is not None
         columns = {
-            "priority": self.series.entity.text("priority") or PRIORITY_DEFAULT,
+            "priority": self.series.begins.get("priority") or PRIORITY_DEFAULT,
             "due": self.due,
             "made_ms": born.ms,
             "made_n": born.n,

@@ -3,7 +3,7 @@
 Never refuses what a member wrote: a rule that is not understood has no days.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, date, tzinfo
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
@@ -30,7 +30,10 @@ _LABELS_MAX: Final = 100
 
 
 class SeriesRecord(NamedTuple):
-    """A series. The ids of its tasks follow from that of `root`; `rule` is None if it cannot be read."""
+    """A series. The ids of its tasks follow from that of `root`; `rule` is None if it cannot be read.
+
+    `begins` are the fields that each of its tasks begins with.
+    """
 
     entity: Entity
     root: EntityId
@@ -38,6 +41,7 @@ class SeriesRecord(NamedTuple):
     text: str
     first: date
     until: date
+    begins: Mapping[str, Value]
 
     @property
     def id(self) -> EntityId:
@@ -65,21 +69,22 @@ class SeriesRecord(NamedTuple):
         except (ValueError, OSError, LookupError):
             return UTC
 
-    def begin_fields(self) -> Iterator[tuple[str, Value]]:
-        """Yield what each task of the series begins with, no more of it than a person could write.
 
-        A long text of a peer would be there once for each day.
-        """
-        for field in BEGIN_FIELDS:
-            value = self.entity.value(field)
-            if isinstance(value, str) and field not in _TYPES:
-                yield field, value[:TITLE_CHARS_MAX]
-            elif (type(value) is int and _TYPES.get(field) is int) or (
-                isinstance(value, bytes) and _TYPES.get(field) is bytes and len(value) == ID_BYTES
-            ):
-                yield field, value
-        for label in self.entity.members("label_ids")[:_LABELS_MAX]:
-            yield f"label_ids/{label}", True
+def _begin_fields(entity: Entity) -> Iterator[tuple[str, Value]]:
+    """Yield what each task of a series begins with, no more of it than a person could write.
+
+    A long text of a peer would be there once for each day.
+    """
+    for field in BEGIN_FIELDS:
+        value = entity.value(field)
+        if isinstance(value, str) and field not in _TYPES:
+            yield field, value[:TITLE_CHARS_MAX]
+        elif (type(value) is int and _TYPES.get(field) is int) or (
+            isinstance(value, bytes) and _TYPES.get(field) is bytes and len(value) == ID_BYTES
+        ):
+            yield field, value
+    for label in entity.members("label_ids")[:_LABELS_MAX]:
+        yield f"label_ids/{label}", True
 
 
 def read_series(entity: Entity) -> SeriesRecord:
@@ -97,6 +102,7 @@ def read_series(entity: Entity) -> SeriesRecord:
         text,
         date.fromisoformat(first) if first else date.max,
         date.fromisoformat(until) if until else date.max,
+        dict(_begin_fields(entity)),
     )
 
 

@@ -68,7 +68,7 @@ def present_series(snapshot: Snapshot, record: SeriesRecord, today: date) -> Ser
 
 
 def _present(snapshot: Snapshot, record: SeriesRecord, days: list[str]) -> Series:
-    entity, begins = record.entity, dict(record.begin_fields())
+    entity, begins = record.entity, record.begins
     category = begins.get("category_id")
     category_entity = snapshot.entity(EntityId(category)) if isinstance(category, bytes) else None
     priority, minutes, language = (begins.get(name) for name in ("priority", "estimate_minutes", "language"))
