@@ -118,7 +118,11 @@ def _format_and_file(first: str, second: str | None) -> tuple[str, str]:
     if second is None:
         raise click.MissingParameter(param_hint="'FILE'", param_type="argument")
     if first not in _FORMATS.choices:
-        super(_FormatOrFile, _FORMATS).convert(first, None, None)
+        try:
+            super(_FormatOrFile, _FORMATS).convert(first, None, None)
+        except click.BadParameter as fault:
+            fault.param_hint = "'FORMAT'"
+            raise
     return (_format_of(second) if first == _AUTO else first), second
 
 
