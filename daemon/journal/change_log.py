@@ -28,6 +28,7 @@ from daemon.journal.views.lookup import NameLookup
 from daemon.journal.views.structures import Change, Event, Touched
 from daemon.refusal import RefusalCode, Refused, not_found_refusal, one_of, usage_error
 from daemon.text_comparison import comparison_key
+from daemon.words.devices import split_name
 from store.fold.entity import Entity
 from store.fold.entity_state import DELETED, with_provenance
 from store.queries import field_changes
@@ -208,9 +209,13 @@ def _replicas(snapshot: Snapshot, device: str) -> frozenset[ReplicaId]:
     """Return the replicas of the device of that name, or whose id begins so. Raises Refused for none."""
     device_names, key = NameLookup(snapshot).read_device_names(), comparison_key(" ".join(device.split()))
     named_so = {member for member, name in device_names.items() if comparison_key(name) == key}
-    wanted = named_so or {
-        member for member in device_names if member.hex().startswith(device.strip().lower() or "-")
-    }
+    shown_name, id_start = split_name(device)
+    shown_so = {member for member, name in device_names.items() if name == shown_name and id_start}
+    wanted = (
+        named_so
+        or {member for member in shown_so if member.hex().startswith(id_start)}
+        or {member for member in device_names if member.hex().startswith(device.strip().lower() or "-")}
+    )
     if not wanted:
         raise not_found_refusal("device", device, sentence("see-devices", "see placet devices"))
     if len(wanted) > 1 and not named_so:

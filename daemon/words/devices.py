@@ -5,29 +5,48 @@ Never calls a device in step that is known to lack something.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from daemon.words.dates import relative_time
-from daemon.words.short_ids import SHORT_ID_CHARS_MIN, short_ids_of
+from daemon.words.short_ids import SHORT_ID_CHARS_MIN, short_ids
 from daemon.words.terminal_text import escape
 from daemon.words.translation import _, ngettext
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from daemon.shapes.answers import PeerJson
 
 
-def unique_names(devices: Sequence[PeerJson]) -> dict[str, str]:
+_NAME_WITH_ID: Final = re.compile(r"(?P<name>.+) \((?P<id>[0-9a-f]{4,64})\)")
+
+
+def names_apart(names: Mapping[str, str]) -> dict[str, str]:
     """Map the ids of devices to their names, with the id's beginning if several have one name."""
-    ids = short_ids_of(devices, "device_id")
-    names = {device.get("device_id", ""): device.get("name") or "?" for device in devices}
-    counts = Counter(names.values())
+    counts, ids = Counter(names.values()), short_ids(names)
     return {
-        device: escape(name) if counts[name] == 1 else f"{escape(name)} ({escape(ids.get(device, '?'))})"
+        device: name if counts[name] == 1 else named_with_id(name, ids[device])
         for device, name in names.items()
     }
+
+
+def named_with_id(name: str, id_start: str) -> str:
+    """Name a device by its name and the beginning of its id, as each face does: "laptop (3f2a)"."""
+    return f"{name} ({id_start})"
+
+
+def split_name(shown: str) -> tuple[str, str]:
+    """Return the name and the beginning of the id that `named_with_id` has joined; "" for no such id."""
+    match = _NAME_WITH_ID.fullmatch(shown)
+    return (match["name"], match["id"]) if match else (shown, "")
+
+
+def unique_names(devices: Sequence[PeerJson]) -> dict[str, str]:
+    """Map the ids of devices to what is shown of each, as `names_apart` says."""
+    names = {device.get("device_id", ""): device.get("name") or "?" for device in devices}
+    return {device: escape(name) for device, name in names_apart(names).items()}
 
 
 def link_words(device: PeerJson) -> str:
@@ -70,9 +89,7 @@ def admission_words(peer: PeerJson, names: dict[str, str], now_s: float | None) 
     if by_id and by_id == peer.get("device_id"):
         return _("{device} let itself in again, {when}").format(device=device, when=when)
     # One that is not on the screen may have the name of one that is.
-    text = names.get(by_id) or (
-        f"{escape(by)} ({escape(by_id[:SHORT_ID_CHARS_MIN])})" if by_id else escape(by)
-    )
+    text = names.get(by_id) or escape(named_with_id(by, by_id[:SHORT_ID_CHARS_MIN]) if by_id else by)
     return _("{device} was let in by {by}, {when}").format(device=device, by=text, when=when)
 
 

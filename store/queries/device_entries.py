@@ -33,6 +33,16 @@ def newest_change(snapshot: Snapshot) -> int:
     return int(row[0])
 
 
+def some_entries(snapshot: Snapshot, count_max: int) -> list[Entity]:
+    """Return at most so many entries, visible or not, those first that changed last the longest ago."""
+    rows: Any = snapshot.db.execute(
+        "SELECT id, visible, state FROM entity INDEXED BY entity_device_changed"
+        " WHERE kind = 'device' ORDER BY changed LIMIT ?",
+        (count_max,),
+    )
+    return [Entity(entity, load_state(state), bool(visible)) for entity, visible, state in rows]
+
+
 def entries_changed(snapshot: Snapshot, after: int) -> dict[EntityId, Entity | None]:
     """Return the entries that changed beyond a feed position, visible or not; None for former ones."""
     gone: Any = snapshot.db.execute("SELECT entity FROM former_entry WHERE changed > ?", (after,))

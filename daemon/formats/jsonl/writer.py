@@ -154,7 +154,7 @@ class EntityLines:
         if before is not None:
             return before
         device = self._names.device_of_replica(source.head.replica)
-        name = self._names.device_name(device)
+        name = self._names.given_device_name(device)
         return OriginalWrite(source.ms, source.n, device, name, source.head, source.effect, source.origin)
 
 

@@ -3,6 +3,7 @@
 Never writes, and never reads the same thing twice: make one lookup per request.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, NamedTuple
@@ -11,9 +12,12 @@ from daemon.journal.fields.imported_provenance import original_write
 from daemon.journal.references import names
 from daemon.journal.views.structures import ClockJson
 from daemon.timestamps import iso_utc
+from daemon.words.devices import named_with_id
+from daemon.words.short_ids import SHORT_ID_CHARS_MIN
 from store.fold import founding
 from store.fold.entity import Entity
 from store.fold.field_versions import Provenance
+from store.queries import device_entries
 from store.queries.clock_counters import counters_of
 from store.snapshot import Snapshot
 from syncproto.codec import Redacted
@@ -27,6 +31,10 @@ DROPPED_TEXT = "(dropped)"
 ANSWER_TOOL: Final = "answer_question"
 """The tool by which agents offer an answer to a question; its arguments are the question and a number."""
 ANSWER_CHARS_MAX: Final = 200
+
+DEVICES_COMPARED_MAX: Final = 200
+"""Of a roster with more entries each name is shown with an id, whether another device has it or not."""
+_SHARED_NAMES: Final = "shared names of devices"
 
 _RELATIONS_BELOW_TASK = ("agent_task", "task_time")
 
@@ -73,6 +81,13 @@ def answer_in(args: Mapping[str, Any]) -> ChosenAnswer | None:
     )
 
 
+def _entry_device(entry: Entity) -> DeviceId | None:
+    """Return the device that an entry of the roster is about, None if it is not the one of its key."""
+    key = entry.value("public_key") if entry.kind == founding.DEVICE else None
+    device = device_id_of_key(key) if isinstance(key, bytes) else None
+    return None if device is None or founding.roster_entity_id(device) != entry.id else device
+
+
 class NameLookup:
     """The names of labels, categories and devices in one snapshot, each read when it is first needed."""
 
@@ -102,16 +117,42 @@ class NameLookup:
         return names.names_by_id(self._snapshot, "category")
 
     def device_name(self, device: DeviceId) -> str:
-        """Return the name of a device in the roster, also of one that was removed; "" if it has no entry.
+        """Return by which name people know a device, also one that was removed; "" if it has no entry.
+
+        If several have one name, it is followed by the beginning of the id: "laptop (3f2a)".
+        """
+        name = self.given_device_name(device)
+        shared = self._shared_names if name else frozenset()
+        return (
+            named_with_id(name, device.hex()[:SHORT_ID_CHARS_MIN])
+            if shared is None or name in shared
+            else name
+        )
+
+    def given_device_name(self, device: DeviceId) -> str:
+        """Return the name that a device was given, which others may have too; "" if it has no entry.
 
         Whatever the roster has, one entry is read.
         """
         if device not in self._device_names:
             entry = self._snapshot.entity(founding.roster_entity_id(device))
-            key = None if entry is None or entry.kind != founding.DEVICE else entry.value("public_key")
-            is_genuine = isinstance(key, bytes) and device_id_of_key(key) == device
+            is_genuine = entry is not None and _entry_device(entry) == device
             self._device_names[device] = names.shown_name(entry) if entry is not None and is_genuine else ""
         return self._device_names[device]
+
+    @cached_property
+    def _shared_names(self) -> frozenset[str] | None:
+        """The names that several devices have; None for all, if the roster has too many to compare."""
+        recalled, newest = self._snapshot.recall(_SHARED_NAMES), device_entries.newest_change(self._snapshot)
+        if recalled is not None and isinstance(recalled[1], tuple) and recalled[1][0] == newest:
+            kept: frozenset[str] | None = recalled[1][1]
+            return kept
+        entries = device_entries.some_entries(self._snapshot, DEVICES_COMPARED_MAX + 1)
+        counts = Counter(names.shown_name(entry) for entry in entries if _entry_device(entry) is not None)
+        shared = frozenset(name for name, count in counts.items() if count > 1)
+        result = shared if len(entries) <= DEVICES_COMPARED_MAX else None
+        self._snapshot.remember(_SHARED_NAMES, (newest, result))
+        return result
 
     def read_device_names(self) -> dict[DeviceId, str]:
         """Return the names of all devices in the roster, including those that were removed."""

@@ -28,6 +28,7 @@ from daemon.peers.linking.replication_status import (
 )
 from daemon.peers.roster import device_edits
 from daemon.peers.roster.cache import RosterCache
+from daemon.peers.roster.member_records import member_names
 from daemon.refusal import RefusalCode, Refused
 from store.sentence import sentence
 from store.snapshot import Snapshot
@@ -132,7 +133,8 @@ class DeviceDirectory:
     async def admitted_alone(self, ref: str) -> AdmittedDevices:
         """Return the members that go with a device if it is removed with those that it alone let in."""
         members = await self._db.read(lambda snapshot: device_edits.find_admitted_alone(snapshot, ref))
-        names = sorted(member.name for member in members)
+        shown = member_names(self._members.all_members)
+        names = sorted(shown.get(member.device, member.name) for member in members)
         return AdmittedDevices(len(names), names[:DEVICES_SHOWN_MAX])
 
     async def leave(self) -> Goodbye:
@@ -141,7 +143,8 @@ class DeviceDirectory:
         The journal stays as it is. A new beginning is possible only after the daemon has ended. Raises
         Refused if the vault has no other device.
         """
-        others = {device: member.name for device, member in self._members.other_members().items()}
+        names = member_names(self._members.all_members)
+        others = {device: names[device] for device in self._members.other_members()}
         if not others:
             raise Refused(
                 RefusalCode.USAGE,

@@ -9,7 +9,7 @@ import msgspec
 
 from daemon.peers.linking.device_states import DEVICES_SHOWN_MAX, LinkState
 from daemon.peers.roster.listed_roster import ListedRoster
-from daemon.peers.roster.member_records import Member
+from daemon.peers.roster.member_records import Member, member_names
 from daemon.refusal import RefusalCode, Refused
 from daemon.timestamps import iso_utc
 from store.local import peer_records
@@ -120,6 +120,7 @@ def _holdings(
 ) -> list[Holding]:
     """Return how many of `heads` each device lacks."""
     contacts = peer_records.peer_contacts(snapshot, [member.device for member in members])
+    names = member_names({member.device: member for member in members})
     holdings = []
     for member in members:
         device = member.device
@@ -130,7 +131,7 @@ def _holdings(
         holdings.append(
             Holding(
                 device_id=device.hex(),
-                name=member.name,
+                name=names[device],
                 this=this,
                 removed=member.removed,
                 connected=this or link is not None,

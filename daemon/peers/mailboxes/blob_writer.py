@@ -15,7 +15,7 @@ from daemon.clock import Clock
 from daemon.peers.mailboxes import blob_reader
 from daemon.peers.mailboxes.blob_reader import BlobStatus, BlobView, HaveView, ReadingKeys
 from daemon.peers.mailboxes.carrier import Carrier
-from daemon.peers.roster.member_records import Member
+from daemon.peers.roster.member_records import Member, member_names
 from store.local import mailboxes
 from store.local.mailboxes import Holder, NoticedHave
 from store.log import pages
@@ -70,7 +70,7 @@ class MailboxKnowledge:
 
         def names_of(status: BlobStatus) -> list[str]:
             senders = {view.sender for view in self.views.values() if view.status is status}
-            return sorted(member.name for device, member in members.items() if device in senders)
+            return sorted(name for device, name in member_names(members).items() if device in senders)
 
         return {
             "unreadable": self._count_old(BlobStatus.UNREADABLE, before_ms),

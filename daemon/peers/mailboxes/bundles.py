@@ -17,7 +17,7 @@ from daemon.peers.mailboxes.carrier import BadPlace, Carrier, CarrierFault, give
 from daemon.peers.mailboxes.mailboxes import Mailboxes
 from daemon.peers.mailboxes.visit import MailboxVisit
 from daemon.peers.roster.cache import RosterCache
-from daemon.peers.roster.member_records import Member
+from daemon.peers.roster.member_records import Member, member_names
 from daemon.refusal import RefusalCode, Refused, not_found_refusal, usage_error
 from store.sentence import sentence
 
@@ -75,7 +75,9 @@ class Bundles:
                     await visit.write_for(recipients)
             except (OSError, CarrierFault) as fault:
                 raise _refusal(file, fault) from fault
-        return WrittenBundle(file, carrier.size, carrier.blobs, sorted(member.name for member in recipients))
+        names = member_names(self._members.all_members)
+        shown = sorted(names[member.device] for member in recipients)
+        return WrittenBundle(file, carrier.size, carrier.blobs, shown)
 
     async def read(self, file: str) -> ReadBundle:
         """Take what a bundle brings. Raises Refused if the file is no bundle."""
@@ -107,10 +109,12 @@ class Bundles:
         members = self._members.linkable_members().values()
         with_keys = [member for member in members if member.sealing_key is not None]
         if device is not None:
+            names = member_names(self._members.all_members)
             with_keys = [
                 member
                 for member in with_keys
-                if member.name == device or (device and member.device.hex().startswith(device))
+                if device in (member.name, names[member.device])
+                or (device and member.device.hex().startswith(device))
             ]
             if len(with_keys) != 1:
                 raise not_found_refusal("device", device)

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from daemon.peers.mailboxes.blob_reader import BlobStatus, BlobView
 from daemon.peers.mailboxes.holders import find_lacks
-from daemon.peers.roster.member_records import Member
+from daemon.peers.roster.member_records import Member, member_names
 from daemon.timestamps import iso_utc
 from store.local import brought_commits
 from store.snapshot import Snapshot
@@ -63,6 +63,7 @@ def find_holdings(
     lacks = find_lacks(snapshot, members)
     vault = snapshot.vault()
     assert vault is not None, "a mailbox before the first start was over"
+    names = member_names(members)
     open_names = {mailbox.name for mailbox in seen_mailboxes}
     removed = [SeenMailbox(name, None, ()) for name in brought if name not in open_names]
     holdings: list[MailboxHolding] = []
@@ -78,7 +79,7 @@ def find_holdings(
                     waits[device] |= view.brings & wanted & lacks[device]
         looked_at = None if mailbox.looked_ms is None else iso_utc(mailbox.looked_ms)
         devices = [
-            MailboxDelivery(device.hex(), members[device].name, bits.bit_count())
+            MailboxDelivery(device.hex(), names[device], bits.bit_count())
             for device, bits in sorted(waits.items())
             if bits
         ]

@@ -31,7 +31,7 @@ from daemon.peers.mailboxes.urgent_commits import has_urgent_commit
 from daemon.peers.mailboxes.visit import MailboxVisit, VisitCounts
 from daemon.peers.roster import member_records
 from daemon.peers.roster.cache import RosterCache
-from daemon.peers.roster.member_records import Member
+from daemon.peers.roster.member_records import Member, member_names
 from daemon.refusal import RefusalCode, Refused, usage_error
 from daemon.timestamps import iso_utc
 from store.file.errors import StoreError
@@ -457,13 +457,14 @@ class Mailboxes:
     def _readers(self, snapshot: Snapshot, mailbox: str) -> list[MailboxReader]:
         contacts = peer_records.peer_contacts(snapshot)
         members = self._members.linkable_members()
+        names = member_names(self._members.all_members)
         noticed_ms: dict[DeviceId, int] = {}
         for holder, have in mailboxes.noticed_haves(snapshot, mailbox).items():
             noticed_ms[holder.device] = max(have.noticed_ms, noticed_ms.get(holder.device, 0))
         return [
             MailboxReader(
                 device.hex(),
-                members[device].name,
+                names[device],
                 iso_utc(seen_ms),
                 snapshot.count_behind(contacts[device].vector if device in contacts else ()),
             )

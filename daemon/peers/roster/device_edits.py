@@ -7,6 +7,7 @@ from daemon.peers.roster import admitted_devices, member_records
 from daemon.peers.roster.member_records import DEVICE_NAME_CHARS_MAX, Member
 from daemon.refusal import RefusalCode, Refused, not_found_refusal, usage_error
 from daemon.text_comparison import comparison_key
+from daemon.words.devices import split_name
 from store.local import peer_records
 from store.sentence import sentence
 from store.snapshot import Snapshot
@@ -21,8 +22,9 @@ _REMOVED_AT_ONCE = 500
 def find_device(snapshot: Snapshot, ref: str, *, removed: bool = True) -> Member:
     """Return the device with this name; if there is none, the one whose id begins with `ref`.
 
-    An id needs three hexadecimal digits at least. With `removed`, removed devices are found too, after the
-    others. Raises Refused: not_found, ambiguous.
+    Two of one name are told apart as they are shown: "laptop (3f2a)". An id needs three hexadecimal digits at
+    least. With `removed`, removed devices are found too, after the others. Raises Refused: not_found,
+    ambiguous.
     """
     # A name is stored with single blanks.
     reference = " ".join(ref.split())
@@ -30,6 +32,12 @@ def find_device(snapshot: Snapshot, ref: str, *, removed: bool = True) -> Member
     candidates = [member for member in members if removed or not member.removed]
     matching_members = [
         member for member in candidates if comparison_key(member.name) == comparison_key(reference)
+    ]
+    name, id_start = split_name(reference)
+    matching_members = matching_members or [
+        member
+        for member in candidates
+        if id_start and member.name == name and member.device.hex().startswith(id_start)
     ]
     by_id = [member for member in candidates if member.device.hex().startswith(reference.lower())]
     matches = matching_members or (by_id if len(reference) >= ID_DIGITS_MIN else [])

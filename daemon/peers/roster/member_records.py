@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from daemon.peers.transport.identity import public_key_of
+from daemon.words.devices import names_apart
 from store.fold import founding
 from store.fold.entity import Entity
 from store.queries import device_entries
@@ -67,6 +68,12 @@ def read_members(snapshot: Snapshot) -> dict[DeviceId, Member]:
     entities = [*snapshot.entities(KIND), *snapshot.entities(KIND, removed=True)]
     members = (_member(snapshot, entity) for entity in entities)
     return {member.device: member for member in members if member is not None}
+
+
+def member_names(members: Mapping[DeviceId, Member]) -> dict[DeviceId, str]:
+    """Return by which names people know devices, two of one name with the beginnings of their ids."""
+    shown = names_apart({device.hex(): member.name for device, member in members.items()})
+    return {device: shown[device.hex()] for device in members}
 
 
 def has_other_members(snapshot: Snapshot) -> bool:

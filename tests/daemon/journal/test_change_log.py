@@ -19,6 +19,7 @@ from daemon.journal.entries import NewEntry
 from daemon.journal.labels import NewLabel
 from daemon.journal.links import NewLink
 from daemon.journal.tasks import NewTask, TaskEdit
+from daemon.journal.views import lookup
 from daemon.journal.views.lookup import json_value
 from daemon.journal.views.structures import Change, Event, Task
 from daemon.refusal import RefusalCode, Refused
@@ -321,6 +322,24 @@ def test_changes_of_one_device_are_found_by_its_name_or_id(fleet: Fleet, a: Home
     with pytest.raises(Refused) as refusal:
         only(a, device="toaster")
     assert refusal.value.code is RefusalCode.NOT_FOUND
+
+
+def test_two_devices_of_one_name_are_told_apart_by_the_beginnings_of_their_ids(
+    fleet: Fleet, a: Home, b: Home, task: Task, monkeypatch: pytest.MonkeyPatch
+):
+    for home in (a, b):
+        home.enter_device("laptop")
+    fleet.sync()
+    edit(b, task, priority="P0")
+    fleet.sync()
+    (change,) = only(a, task.id, field="priority", device=f"laptop ({b.signer.device.hex()[:4]})")
+    assert change.device_name == f"laptop ({b.signer.device.hex()[:4]})"
+    a.enter_device("desk")
+    assert [change.device_name for change in only(a, task.id, field="priority")] == ["desk", "laptop"]
+    # Of a roster that somebody has filled, no other entry is read.
+    monkeypatch.setattr(lookup, "DEVICES_COMPARED_MAX", 1)
+    a.enter_device("table")
+    assert only(a, task.id, device="table")[0].device_name == f"table ({a.signer.device.hex()[:4]})"
 
 
 def test_changes_between_two_times_are_found(fleet: Fleet, a: Home, task: Task):

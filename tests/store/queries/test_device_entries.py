@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from store.fold.founding import roster_entity_id
-from store.queries.device_entries import entries_changed, newest_change, writes_of_field
+from store.queries.device_entries import entries_changed, newest_change, some_entries, writes_of_field
 from store.store import Store
 from store.transaction import EntityWrite
 from syncproto.codec import Value
@@ -55,6 +55,18 @@ def test_what_changed_beyond_a_position_is_named_and_nothing_else(store: Store) 
     assert changed(store, 0) == {FIRST: True, SECOND: True}
     assert changed(store, first) == {SECOND: True}
     assert changed(store, second) == {}
+
+
+def test_of_many_entries_as_many_are_read_as_were_asked_for(store: Store) -> None:
+    write_entry(store, FIRST, name="desk", deleted=True)
+    write_entry(store, SECOND, name="phone")
+    write(store, OTHER, title="a task")
+    with store.read() as snapshot:
+        assert [entry.id for entry in some_entries(snapshot, 1)] == [FIRST]
+        assert [(entry.id, entry.visible) for entry in some_entries(snapshot, 9)] == [
+            (FIRST, False),
+            (SECOND, True),
+        ]
 
 
 def test_what_ceases_to_be_an_entry_is_named_and_again_if_it_comes_back(store: Store) -> None:
