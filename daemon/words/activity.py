@@ -160,7 +160,7 @@ def _ending_parts(activity: AgentMessageJson) -> Iterator[str]:
     parts = (
         ngettext("{count} proposal", "{count} proposals", proposals).format(count=proposals),
         ngettext("{count} call", "{count} calls", calls).format(count=calls),
-        _("with a report") if reported_ended.get("reported") else _("without a report"),
+        _("with a report") if reported_ended.get("reported") else "",
         str(reported_ended.get("model") or ""),
         _left_out_words(reported_ended.get("observations_left_out")),
         _left_out_days(reported_ended.get("observations_left_out_days")),

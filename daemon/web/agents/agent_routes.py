@@ -11,10 +11,11 @@ from aiohttp import web
 
 from daemon.agents.person import activity, agent_overview, external_agents, lifecycle, token_use
 from daemon.agents.person.agent_overview import OutlookLookup
+from daemon.agents.tools.agent_record import load_agent
 from daemon.journal import categories
 from daemon.refusal import Refused
 from daemon.web.agents.agent_deeds import DEEDS, AgentDeeds
-from daemon.web.agents.agent_rows import CostOf, agent_page
+from daemon.web.agents.agent_rows import CostOf, agent_page, first_whole_run
 from daemon.web.agents.external_rows import external_lines
 from daemon.web.agents.rights_form import rights_of
 from daemon.web.decide.agent_line import agent_line
@@ -27,7 +28,7 @@ from store.transaction import Transaction
 from syncproto.ids import EntityId, id_to_text
 
 PATH: Final = "/agents"
-MESSAGES_SHOWN: Final = 40
+MESSAGES_SHOWN: Final = 120
 LISTED_MAX: Final = 50
 _ID_CHARS: Final = 32
 _HEX: Final = frozenset("0123456789abcdef")
@@ -100,7 +101,7 @@ class _Agents:
         )
 
     async def create(self, request: web.Request) -> web.Response:
-        """Give a task its agent, and show it."""
+        """Give a task its agent, and show the task, on which its proposals come up."""
         form = await read_form(request)
         task, fault = form.get("task", ""), shortfall_words(self._services)
         if not fault:
@@ -108,7 +109,10 @@ class _Agents:
                 (agent,) = await self._runs.create_and_wake(
                     lambda tx: [lifecycle.create_agent(tx, task, self._model)]
                 )
-                return _redirect(id_to_text(agent))
+                details = await self._services.store.read(lambda snapshot: load_agent(snapshot, agent))
+                assert details is not None, "it was made just now"
+                place = f"/tasks/{id_to_text(details.task)}"
+                return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": place})
             except Refused as refused:
                 fault = refusal_words(refused)
         return await self._no_agent_page(fault)
@@ -136,23 +140,29 @@ class _Agents:
 
     async def _page(self, request: web.Request, *, fault: str = "", typed: str = "") -> web.Response:
         now_ms, after = self._services.now_ms(), self._services.store.feed_end
-        ref, calls = request.match_info["agent"], request.query.get("log") == "calls"
+        ref = request.match_info["agent"]
         before = request.query.get("before") or None
 
         def read(snapshot: Snapshot) -> Any:
             agent = agent_overview.find_agent(snapshot, ref)
             details = agent_overview.agent_details(snapshot, agent, now_ms, self._runs.outlook)
             messages = activity.agent_messages(
-                snapshot, agent, tools=True, calls=calls, limit=MESSAGES_SHOWN, before=before, now_ms=now_ms
+                snapshot, agent, tools=True, limit=MESSAGES_SHOWN, before=before, now_ms=now_ms
             )
+            # A sentence on half of a run would not be true: the next page begins with the whole of it.
+            if len(messages) == MESSAGES_SHOWN:
+                messages = messages[first_whole_run(messages) :]
+                older = messages[0].id
+            else:
+                older = ""
             tokens = token_use.tokens_of_runs(snapshot, agent, now_ms)
             listed = categories.list_categories(snapshot, removed=False)
             names = {category.id: category.name for category in listed}
             rights = rights_of(details.policy, details.presence, details.allowed_categories, names)
-            return details, messages, tokens, rights
+            return details, messages, older, tokens, rights
 
         try:
-            details, messages, tokens, rights = await self._services.store.read(read)
+            details, messages, older, tokens, rights = await self._services.store.read(read)
         except Refused as refused:
             return await self._no_agent_page(refusal_words(refused))
         return await self._answer(
@@ -162,8 +172,7 @@ class _Agents:
             agent=agent_page(details, messages, tokens, now_ms / 1000, self._cost_of),
             rights=rights,
             homes=await self._deeds.list_homes(),
-            calls=calls,
-            older=messages[0].id if len(messages) == MESSAGES_SHOWN else "",
+            older=older,
             fault=fault,
             typed=typed,
         )

@@ -5,6 +5,7 @@ Never shows a model's words as Placet's own.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any, cast
 
 import msgspec
@@ -24,6 +25,7 @@ from daemon.words.agents import (
     report_list_words,
 )
 from daemon.words.dates import day_words, full_time_words, relative_time
+from daemon.words.run_sentences import confirmation_words, run_words
 from daemon.words.sentences import answer_words
 from daemon.words.terminal_text import truncate
 from daemon.words.translation import _, ngettext
@@ -50,6 +52,16 @@ class LogRow:
     answer: str = ""
     tone: str = ""
     arguments: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """A run in a sentence, with when and why it began, and its messages; or what a person did, without."""
+
+    id: str
+    sentence: str
+    facts: list[str]
+    rows: list[LogRow]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +94,7 @@ class AgentPage:
     report_lists: list[tuple[str, list[str]]]
     report_notes: ReportNotes
     runs: list[tuple[str, str]]
-    log: list[LogRow]
+    log: list[LogEntry]
     tokens: list[tuple[str, str]]
     home: str
     waiting: int
@@ -190,8 +202,46 @@ def _count(value: object) -> int:
     return value if type(value) is int and 0 < value < 1 << 31 else 0
 
 
-def _log(messages: list[AgentMessage], task: str, now_s: float) -> list[LogRow]:
-    """Return messages as rows, the newest first; a call and the answer right after it are one."""
+def first_whole_run(messages: list[AgentMessage]) -> int:
+    """Return where the first run begins that is surely among the messages as a whole; 0 for only one run."""
+    first = _run_of(messages[0]) if messages else None
+    return next((index for index, message in enumerate(messages) if _run_of(message) != first), 0)
+
+
+def _run_of(message: AgentMessage) -> tuple[str, bool]:
+    """Return what the messages of a run have in common, and what a person did with its proposals has not."""
+    return message.thread_id, message.item_id is not None
+
+
+def _log(messages: list[AgentMessage], task: str, now_s: float) -> list[LogEntry]:
+    """Return what an agent did, run by run, and what a person confirmed of it; the newest first."""
+    entries: list[LogEntry] = []
+    for (_thread, is_persons), group in groupby(messages, key=_run_of):
+        together = list(group)
+        if is_persons:
+            entries += [_confirmation(message, now_s) for message in together if message.kind == "action"]
+        else:
+            entries.append(_run_entry(together, task, now_s))
+    return [entry for entry in entries if entry.sentence or entry.rows][::-1]
+
+
+def _confirmation(message: AgentMessage, now_s: float) -> LogEntry:
+    words = confirmation_words(cast(Any, msgspec.to_builtins(message)))
+    return LogEntry(message.id, words, [relative_time(message.at, now_s)], [])
+
+
+def _run_entry(messages: list[AgentMessage], task: str, now_s: float) -> LogEntry:
+    fields = cast(Any, msgspec.to_builtins(messages))
+    first, last = messages[0], messages[-1]
+    wish = "" if first.kind != "user" else asked_words(fields[0], now_s)
+    why = answer_words(fields[0], "trigger") if first.trigger else ""
+    facts = [relative_time(last.at, now_s), why]
+    sentence = run_words(fields) or wish or _("It began.")
+    return LogEntry(first.id, sentence, [fact for fact in facts if fact], _rows(messages, task, now_s))
+
+
+def _rows(messages: list[AgentMessage], task: str, now_s: float) -> list[LogRow]:
+    """Return messages as rows, the oldest first; a call and the answer right after it are one."""
     rows: list[LogRow] = []
     call: AgentMessage | None = None
     for message in messages:
@@ -215,7 +265,7 @@ def _log(messages: list[AgentMessage], task: str, now_s: float) -> list[LogRow]:
             rows.append(row)
         else:
             call = None
-    return rows[::-1]
+    return rows
 
 
 def _message(message: AgentMessage, task: str, now_s: float) -> LogRow:

@@ -16,7 +16,7 @@ from aiohttp import web
 from daemon.agents.person import external_agents, policy_edits, presence_edits
 from daemon.agents.person.token_use import RunTokens
 from daemon.agents.running.timetable import Outlook
-from daemon.agents.tools.agent_record import state_id
+from daemon.agents.tools.agent_record import agent_id, state_id
 from daemon.agents.tools.message_ids import next_message_id
 from daemon.journal import categories
 from daemon.journal.categories import NewCategory
@@ -105,10 +105,11 @@ async def page(tmp_path: Path) -> AsyncIterator[AgentsPage]:
 
 
 async def make(page: AgentsPage) -> str:
-    """Give a task an agent by the form of its page; return the path of the agent."""
-    answer = await page.ask("/agents", {"task": await page.task()})
-    assert answer.status == 303
-    return answer.headers["Location"]
+    """Give a task an agent by the form of its page, which leads back to the task; return its own path."""
+    task = await page.task()
+    answer = await page.ask("/agents", {"task": task})
+    assert (answer.status, answer.headers["Location"]) == (303, f"/tasks/{task}")
+    return f"/agents/{id_to_text(agent_id(id_from_text(task)))}"
 
 
 def deeds(text: str) -> set[str]:
@@ -312,7 +313,7 @@ async def test_the_arguments_of_a_call_are_lines(
 ) -> None:
     path = await make(page)
     await page.store.write(lambda tx: call(tx, path, arguments))
-    text = (await page.ask(f"{path}?log=calls")).text
+    text = (await page.ask(path)).text
     rows = re.findall(r"<div><dt>(.*?)</dt><dd><bdi>(.*?)</bdi></dd></div>", text.partition('id="log"')[2])
     assert [(name, html.unescape(words)) for name, words in rows] == shown
     assert "<p><bdi>add_task</bdi></p>" in text
@@ -358,10 +359,11 @@ async def test_a_call_stands_with_its_answer_and_what_it_proposed(page: AgentsPa
                 tx.commit([EntityWrite(messages[-1], "message", fields)])
 
     await page.store.write(use)
-    text = (await page.ask(f"{path}?log=calls")).text
+    text = (await page.ask(path)).text
     assert (text.count(">called<"), ">answered<" in text, "<b>" in text) == (2, False, False)
+    assert "<p><bdi>Proposed 1 new task; 1 call was refused</bdi></p>" in text
     rows = re.findall(r'<p class="why (\w*)">→ <bdi>(.*?)</bdi></p>(<p><a href="/reviews/)?', text)
-    assert rows == [("doubt", "No such label.", ""), ("", "Queued &lt;b&gt;.", '<p><a href="/reviews/')]
+    assert rows == [("", "Queued &lt;b&gt;.", '<p><a href="/reviews/'), ("doubt", "No such label.", "")]
 
 
 async def test_all_agents_are_listed_and_old_ones_by_pages(page: AgentsPage) -> None:

@@ -80,7 +80,7 @@ def test_what_it_may_do_is_changed_without_a_script(laptop: Device, chromium: Br
 def test_a_call_leads_to_what_it_proposed_without_a_script(laptop: Device, chromium: Browser):
     agent = propose(laptop, "Renew the passport")[0]["agent_id"]
     with unscripted(chromium, laptop, f"/agents/{agent}") as page:
-        page.click("a[href$='?log=calls#log']")
+        page.click("#log ~ ul summary >> nth=0")
         assert page.locator("#log ~ ul .why", has_text="→").count() > 1
         page.click("#log ~ ul a >> nth=0")
         assert "/reviews/" in page.url

@@ -5,6 +5,7 @@ Never passes an agent's words off as the program's: what it said stands in quota
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from daemon.words.activity import (
@@ -15,6 +16,7 @@ from daemon.words.activity import (
     message_parts,
     woken_words,
 )
+from daemon.words.run_sentences import run_words
 from daemon.words.terminal_text import display_width, pad_right, wrap_lines
 
 if TYPE_CHECKING:
@@ -43,6 +45,8 @@ def activity_list(messages: Sequence[AgentMessageJson], display: Display) -> Ite
         if message.get("trigger"):
             yield from [""] * bool(index)
             yield display.paint(woken_words(message, display.now_s), "bold")
+            if sentence := run_words(_same_run(messages[index:])):
+                yield from (f"  {line}" for line in wrap_lines(sentence, min(display.width, _WIDTH_MAX) - 2))
             continue
         if message.get("kind") == "user":
             yield from [""] * bool(index)
@@ -64,6 +68,14 @@ def activity_list(messages: Sequence[AgentMessageJson], display: Display) -> Ite
         )
         yield f"  {display.paint(pad_right(words[kind], wide), _STYLES.get(kind, 'dim'))}  {first}"
         yield from (margin + line for line in rest)
+
+
+def _same_run(messages: Sequence[AgentMessageJson]) -> list[AgentMessageJson]:
+    """Return the first messages that are of one run, without what a person did with its proposals."""
+    run = messages[0].get("thread_id")
+    return list(
+        takewhile(lambda message: message.get("thread_id") == run and not message.get("item_id"), messages)
+    )
 
 
 def _first_lines(lines: list[str]) -> list[str]:

@@ -236,7 +236,6 @@ USED_STATES = [
     State("board-move", "/board?all=yes", clicked(".board summary >> nth=0", ".board details[open]")),
     State("agents", "/agents"),
     State("agent", "/agents/{hostile_agent}", unfolded),
-    State("agent-calls", "/agents/{hostile_agent}?log=calls"),
     State("agent-paused", "/agents/{paused_agent}"),
     State("agent-ended", "/agents/{ended_agent}"),
     State("program", "/external-agents/{program}", unfolded),

@@ -39,6 +39,7 @@ def test_what_an_agent_did_is_told_run_by_run(placet: Placet, control: FakeContr
     control.answers(LOG, MESSAGES)
     assert placet("agent", "log", "c0ff").out == (
         "Woken 2 min ago: 2 changes\n"
+        "  Proposed 2 h\n"
         "  said       “The note says two hours.”\n"
         '  called     update_task_estimate {"minutes":120}\n'
         "  answered   Proposal queued for user review.\n"
@@ -48,6 +49,7 @@ def test_what_an_agent_did_is_told_run_by_run(placet: Placet, control: FakeContr
         "  done       2 min ago\n"
         "\n"
         "Woken 2 min ago: asked by a person\n"
+        "  Broke off: the server is busy\n"
         "  failed     the server is busy\n"
     )
 
