@@ -15,9 +15,9 @@ from daemon.agents.deciding.decision_history import DecisionRecord
 from daemon.journal.task_timeline import Moment, Timeline
 from daemon.journal.views.structures import Change
 from daemon.web.history.lanes import Edge, Row, draw
-from daemon.words import terms
 from daemon.words.arguments import argument_words
-from daemon.words.changes import NAMING_FIELDS, is_telling
+from daemon.words.change_sentences import change_sentence, label_sentence
+from daemon.words.changes import is_telling
 from daemon.words.dates import full_time_words, relative_time
 from daemon.words.proposals import summary_words, verdict_words
 from daemon.words.translation import _, ngettext
@@ -35,6 +35,13 @@ class Line(NamedTuple):
     about: str
     before: str
     after: str
+
+
+class Deed(NamedTuple):
+    """What a commit did to one thing: a sentence, "" if the values say it by themselves, and the values."""
+
+    sentence: str
+    lines: list[Line]
 
 
 class Verdict(NamedTuple):
@@ -62,7 +69,7 @@ class TimelineRow:
     when: str
     whole_time: str
     verdicts: list[Verdict]
-    lines: list[Line]
+    deeds: list[Deed]
     left_out: int
     apart: list[str]
     references: list[Reference]
@@ -179,43 +186,42 @@ def _row(
     drawn: Row,
     now_s: float,
 ) -> TimelineRow:
-    lines = [line for line in _lines(moment.changes) if line.about or line.after]
+    deeds = [deed for deed in _deeds(moment.changes, decided=bool(verdicts)) if deed.sentence or deed.lines]
     return TimelineRow(
         seq=moment.seq,
         who=author_words(moment.by, moment.device_name),
         when=relative_time(moment.at, now_s),
         whole_time=full_time_words(moment.at),
         verdicts=verdicts,
-        lines=lines[:LINES_MAX],
-        left_out=max(0, len(lines) - LINES_MAX),
+        deeds=[Deed(deed.sentence, deed.lines[:LINES_MAX]) for deed in deeds[:LINES_MAX]],
+        left_out=sum(max(0, len(deed.lines) - LINES_MAX) for deed in deeds[:LINES_MAX])
+        + max(0, len(deeds) - LINES_MAX),
         apart=apart,
         references=references,
         drawn=drawn,
     )
 
 
-def _lines(changes: Sequence[Change]) -> list[Line]:
-    """Say what a commit changed, thing by thing: what was added with its name, then its fields."""
-    lines = []
+def _deeds(changes: Sequence[Change], *, decided: bool) -> list[Deed]:
+    """Say what a commit did, thing by thing.
+
+    What a person confirmed as it was proposed, the verdict in the same row says, if it is `decided` there.
+    """
+    deeds = []
     for _entity, group in groupby(changes, key=lambda change: change.entity):
         together = list(group)
-        first = together[0]
-        if first.kind == "decision":
+        rows = cast(Any, msgspec.to_builtins(together))
+        if together[0].kind == "decision":
             continue
-        fields = [_line(change) for change in together if is_telling(cast(Any, msgspec.to_builtins(change)))]
-        # A thing is named as it was made, and otherwise as it is called now.
-        made = next(
-            (change for change in together if change.field in NAMING_FIELDS and not change.before), None
-        )
-        if made is not None or first.kind != "task":
-            kind, name = (
-                terms.kind_name(first.kind),
-                first.title if made is None else made.after or first.title,
-            )
-            about = kind if made is None else _("added {kind}").format(kind=kind)
-            lines.append(Line(with_colon(about), "", value_words(name) if name else ""))
-        lines += fields
-    return lines
+        telling = [(change, row) for change, row in zip(together, rows, strict=True) if is_telling(row)]
+        labels = [Deed(words, []) for _change, row in telling if (words := label_sentence(row))]
+        lines = [_line(change) for change, row in telling if not label_sentence(row)]
+        is_said = decided and all(change.as_proposed for change in together)
+        sentence = "" if is_said else change_sentence(rows)
+        if together[0].kind == "task" or not is_said:
+            deeds.append(Deed(sentence, [line for line in lines if line.about or line.after]))
+        deeds += labels
+    return deeds
 
 
 def _line(change: Change) -> Line:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.agents.deciding import decisions
+from daemon.agents.person import lifecycle
 from daemon.web.history import lanes
 from daemon.web.history.lanes import Edge, draw
 from store.transaction import EntityWrite
@@ -81,6 +82,15 @@ async def test_an_undo_names_and_joins_what_it_took_back(page: Page) -> None:
     assert reference
     assert f'<li class="item" id="{reference[1]}">' in text
     assert text.count('<g class="doubt"') == 2
+
+
+async def test_what_a_person_did_is_a_sentence_with_its_values_behind_it(page: Page) -> None:
+    await page.propose(("set_task_title", {"title": "Better"}))
+    task = await task_of(page)
+    await page.store.write(lambda tx: lifecycle.create_agent(tx, task, "rules"))
+    text = (await page.ask(f"/tasks/{task}/timeline")).text
+    (details,) = re.findall(r"<p><bdi>You created an agent</bdi></p><details.*?</details>", text)
+    assert "<ins><bdi>rules</bdi></ins>" in details
 
 
 async def test_hostile_words_and_positions_are_harmless(page: Page) -> None:
