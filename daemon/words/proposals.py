@@ -6,10 +6,10 @@ Never shows an agent's words as its own. A tool that is not known here is shown 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from daemon.words import terms
-from daemon.words.dates import relative_time
+from daemon.words.dates import full_day_words, relative_time
 from daemon.words.translation import _, ngettext
 from daemon.words.values import in_quotation_marks, value_words, with_colon
 
@@ -32,6 +32,7 @@ _FIELDS: Final = {
     "remove_task_label": "label",
 }
 VERDICTS_ON_ASKS: Final = {"confirmed": "permitted", "rejected": "refused", "retracted": "withdrawn"}
+_ENDS: Final = ".!?;:, …"
 _ITEM_FIELDS: Final = {"isChecked": "is_checked", "title": "title", "isArchived": "is_archived"}
 
 
@@ -177,8 +178,10 @@ def note_words(item: PendingItemJson, now_s: float | None) -> str:
 
 
 def quoted_note(item: PendingItemJson) -> str:
-    """Give the sentence of the note that says something of it; "" if no note does."""
-    return str((item.get("notes") or {}).get("quote") or "")
+    """Give the sentence of the note that says something of it; "" if no note does, or the agent quotes it."""
+    quote = str((item.get("notes") or {}).get("quote") or "")
+    own_words = f"{item.get('rationale') or ''} {cast('DecisionJson', item).get('agent_reason') or ''}"
+    return "" if quote.rstrip(_ENDS).casefold() in own_words.casefold() else quote
 
 
 def quoting_words(item: PendingItemJson, now_s: float | None) -> str:
@@ -244,7 +247,7 @@ def _estimate(_item: PendingItemJson, args: Mapping[str, Any]) -> str:
 
 def _due(_item: PendingItemJson, args: Mapping[str, Any]) -> str:
     day = args.get("dueDate")
-    return _("Set due date to {day}").format(day=day) if day else ""
+    return _("Set due date to {day}").format(day=full_day_words(day, None).words) if day else ""
 
 
 def _priority(_item: PendingItemJson, args: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from daemon.words import terms
-from daemon.words.dates import full_time_words
+from daemon.words.dates import full_day_words, full_time_words
 from daemon.words.translation import _, ngettext, sentence_of, sentence_template
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ _WORDS: Final[Mapping[str, Callable[[object], str]]] = {
     "field": terms.field_name,
     "mode": terms.agent_state,
     "verdict": terms.proposal_status,
+    "day": lambda day: full_day_words(day, None).words,
     **dict.fromkeys(("time", "now", "start", "end", "until", "since", "at"), full_time_words),
 }
 """How the values of some parameters are shown, by the parameter's name; others are shown as they are."""

@@ -47,7 +47,7 @@ def test_what_the_keys_say_is_what_the_journal_holds(laptop: Device, tmp_path: P
     changed.write_text('{"minutes": 90}')
     editor = f"{sys.executable} -c 'import shutil, sys; shutil.copy(\"{changed}\", sys.argv[1])'"
     with terminal(laptop.home, "review", "login", EDITOR=editor, VISUAL="") as shown_terminal:
-        assert "Set due date to 2027-03-15" in shown_terminal.until(_NEXT)
+        assert "Set due date to Mon 15 Mar 2027" in shown_terminal.until(_NEXT)
         assert "Set estimate to 120 minutes" in shown_terminal.press("y")
         assert 'Add: "write a test"' in shown_terminal.press("e")
         assert "also: makes the checklist “Todos”" in shown_terminal.shown
@@ -82,7 +82,7 @@ def test_what_happens_elsewhere_meanwhile_is_seen_before_it_is_decided(laptop: D
         output = shown_terminal.press("y", then="Apply it all the same? [y,n] ")
         assert "stale" in output
         output = shown_terminal.press("n")
-        assert "now                   2027-01-01" in output
+        assert "now                   Fri 1 Jan 2027" in output
         shown_terminal.press("y", then="[y,n] ")
         output = shown_terminal.press("y")
         assert "no longer waits" in output

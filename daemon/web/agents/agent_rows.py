@@ -146,7 +146,10 @@ def _facts(details: AgentDetails, agent: Any, now_s: float) -> list[tuple[str, s
         (_("Kind"), " · ".join(kinds)),
         (_("Why"), answer_words(agent, "lifecycle_reason") if details.lifecycle_reason else ""),
         (_("Paused until"), full_time_words(details.paused_until) if details.paused_until else ""),
-        (_("Runs next"), " · ".join(filter(None, [wake, again, answer_words(agent, "next_wake_why")]))),
+        (
+            _("Runs next") if wake else _("Does not run now"),
+            " · ".join(filter(None, [wake, again, answer_words(agent, "next_wake_why")])),
+        ),
         (_("Ran last"), " · ".join(filter(None, ran)) if details.last_wake_at else ""),
         (_("Works on"), details.home_device_name),
         (_("Model"), details.model),

@@ -23,7 +23,7 @@ _CAN_BE_TAKEN_BACK: Final = frozenset({"confirmed", "rejected", "deferred"})
 
 @dataclass(frozen=True, slots=True)
 class DecisionRow:
-    """One decision. `argument` is how the agent argued over a person's tick.
+    """One decision. `asked` are the arguments of an ask, else "". `argument` is how the agent argued for it.
 
     `shown` is "ID:HASH" if it can be taken back, else "".
     """
@@ -36,6 +36,7 @@ class DecisionRow:
     verdict: str
     tone: str
     summary: str
+    asked: str
     where: str
     reason: str
     edits: str
@@ -70,7 +71,8 @@ def decision_row(record: DecisionRecord, now_s: float) -> DecisionRow:
         is_task=record.task_id != record.agent_id,
         verdict=verdict_words(fields),
         tone=_TONES.get(record.verdict, ""),
-        summary=summary_words(fields | {"question": None}),
+        summary=record.tool if record.is_ask else summary_words(fields | {"question": None}),
+        asked=edit_words(record.args) if record.is_ask else "",
         where=" · ".join(filter(None, [record.device_name, relative_time(record.at, now_s)])),
         reason=in_quotation_marks(record.reason) if record.reason else "",
         edits=edit_words(record.edited_args),

@@ -104,6 +104,19 @@ async def test_a_card_leads_to_its_task_and_to_the_note_that_it_quotes(page: Pag
     assert f"{link}<q><bdi>It takes 2 hours.</bdi></q>" in shown
 
 
+async def test_a_note_that_the_agent_quotes_is_not_quoted_twice(page: Page):
+    (item,) = await page.propose(
+        ("update_task_estimate", {"minutes": 120, "rationale": "“it takes 2 hours”"})
+    )
+    stored = await page.store.read(lambda snapshot: snapshot.item(id_from_text(item)))
+    assert stored is not None
+    task, new = id_to_text(stored.task), NewEntry(text="It takes 2 hours.")
+    await page.store.write(lambda tx: entries.add(tx, task, new))
+    shown = (await page.ask("/inbox")).text
+    assert "a note says so" in shown
+    assert "It takes 2 hours." not in shown
+
+
 async def test_a_reason_goes_along_with_a_rejection(page: Page):
     (item,) = await page.propose(CHANGES[0])
     button = (await page.ask("/inbox")).forms()[f"rejected {item}"]

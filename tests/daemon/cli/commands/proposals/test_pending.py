@@ -233,7 +233,7 @@ def test_a_stale_or_empty_value_is_told_before_it_is_confirmed(placet: Placet, c
     control.answers("GET /v1/pending", [item])
     assert placet("pending").out.splitlines()[1:3] == [
         "  a81c  Set estimate to 120 minutes  stale: it has changed since",
-        "        nothing → 2026-05-01",
+        "        nothing → Fri 1 May 2026",
     ]
 
 

@@ -38,7 +38,7 @@ def test_a_change_is_undone_by_its_name(placet: Placet, control: FakeControl):
     result = placet("undo", NAME)
     assert control.requests[-1].body == {"change": NAME, "via": "cli"}
     assert (result.status, result.err) == (0, f"Take that back: placet undo {REDO}\n")
-    assert "due: 2026-03-05" in result.out
+    assert "due: Thu 5 Mar 2026" in result.out
     assert REDO in result.out
 
 
