@@ -28,6 +28,7 @@ from daemon.words.dates import day_words, full_time_words, relative_time
 from daemon.words.run_sentences import confirmation_words, run_words
 from daemon.words.sentences import answer_words
 from daemon.words.terminal_text import truncate
+from daemon.words.tool_names import tool_words
 from daemon.words.translation import _, ngettext
 
 _MICRO = 1_000_000
@@ -161,7 +162,7 @@ def _facts(details: AgentDetails, agent: Any, now_s: float) -> list[tuple[str, s
 def _presence(presence: dict[str, str]) -> str:
     needed = {tool: word for tool, word in presence.items() if word != "any"}
     return ", ".join(
-        terms.presence_name(word) if tool == "all" else f"{tool}: {terms.presence_name(word)}"
+        terms.presence_name(word) if tool == "all" else f"{tool_words(tool)}: {terms.presence_name(word)}"
         for tool, word in needed.items()
     )
 

@@ -14,6 +14,7 @@ from daemon.agents.tools.actions import ALL_TOOLS
 from daemon.agents.tools.presence import PRESENCES
 from daemon.web.forms import refuse_form
 from daemon.words import terms
+from daemon.words.tool_names import tool_words
 from daemon.words.translation import _
 from store.transaction import Transaction
 from syncproto.ids import EntityId
@@ -90,14 +91,18 @@ def rights_of(
 def _tool_row(tool: str, policy: dict[str, str], presence: dict[str, str]) -> ToolRow:
     rulings = [(value, terms.policy_name(value)) for value in policy_choices(tool)]
     needs = [(DEFAULT, _("as for all")), *((value, terms.presence_name(value)) for value in PRESENCES)]
+    words = tool_words(tool)
     return ToolRow(
-        name=tool,
+        name=words[:1].upper() + words[1:] if words != tool else tool,
         policy=Choice(
-            f"{_POLICY}{tool}", _("What becomes of {tool}").format(tool=tool), policy.get(tool, ""), rulings
+            f"{_POLICY}{tool}",
+            _("{tool}: what becomes of it").format(tool=words),
+            policy.get(tool, ""),
+            rulings,
         ),
         presence=Choice(
             f"{_PRESENCE}{tool}",
-            _("What verdicts on {tool} need").format(tool=tool),
+            _("{tool}: what your verdict needs").format(tool=words),
             presence.get(tool, DEFAULT),
             needs,
         ),
