@@ -2,6 +2,7 @@
 
 import pytest
 
+from daemon.journal.undo import undo as undo_of_edits
 from tests.daemon.control.conftest import Api
 
 pytestmark = pytest.mark.asyncio
@@ -85,3 +86,17 @@ async def test_several_changes_are_undone_together_or_not_at_all(api: Api) -> No
 async def test_a_change_and_a_task_are_not_named_together(api: Api) -> None:
     refused = await api.ask("POST", UNDO, {"change": "1-abcd", "task": "x"})
     assert (refused.status, refused.code) == (400, "usage")
+
+
+async def test_an_undo_in_parts_is_one_change_and_a_retry_gets_the_same_answer(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(undo_of_edits, "PART_OPERATIONS", 1)
+    names = [(await api.ask("POST", "/v1/tasks", {"title": title})).change for title in ("Ana", "Bea", "Eva")]
+    first = await api.ask("POST", UNDO, {"change": ", ".join(map(str, names))}, key="k")
+    assert first.json["undo"] == first.change
+    retry = await api.ask("POST", UNDO, {"change": ", ".join(map(str, names))}, key="k")
+    assert (retry.json, retry.change) == (first.json, first.change)
+    assert (await api.ask("GET", UNDO)).status == 404
+    assert (await api.ask("POST", UNDO, {"change": first.change})).json["left"] == []
+    assert len((await api.ask("GET", "/v1/tasks")).json) == 3
