@@ -59,6 +59,11 @@ class NewItems:
             self._checked.update([title] if checked else [])
         return None
 
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """Return the titles of the new items."""
+        return tuple(self._new)
+
     def calls(self, cues: CueTable) -> list[ToolCall]:
         """Return the calls that add the new items."""
         new = [

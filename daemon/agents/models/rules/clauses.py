@@ -22,6 +22,8 @@ ACCENT_MARK = "´"
 
 _BULLET = re.compile(r"^\s*(?:[-*•+–‣◦]|\d{1,2}[.)])\s+(?:\[(?P<box>[ xX✓]?)\]\s*)?(?P<title>\S.*?)\s*$")
 _BOX = re.compile(r"^\s*(?:\[(?P<box>[ xX✓]?)\]|(?P<open>☐)|(?P<ticked>[☑✅✔]))\s*(?P<title>\S.*?)\s*$")
+# Braces, a call that is a whole statement, and comparisons stand in no sentence of a person's.
+_CODE = re.compile(r"[{}]\s*$|\)\s*\{|^\s*(?:def|function|SELECT)\s.*[(=*;]|\w\s*(?:===?|!=|=>)\s*\w")
 _STOP = re.compile(r"(?<![.!?;])[.!?;]+(?=\s|$)")
 _ORDINAL = re.compile(r"\d{1,2}(?:\.\d{1,2})?$")
 _ENDS_IN_UNIT = re.compile(r"\d\s?[a-z]{1,3}$")
@@ -77,7 +79,7 @@ def split_note(text: str, cues: CueTable) -> SplitNote:
     for line, is_others in spoken_lines(written, cues):
         if line.lstrip().startswith("```"):
             fenced = not fenced
-        elif fenced or line.lstrip().startswith(">"):
+        elif fenced or line.lstrip().startswith(">") or _CODE.search(line):
             continue
         elif match := _BULLET.match(line) or _BOX.match(line):
             lines.append(ListLine(match["title"], _box(match), heading))

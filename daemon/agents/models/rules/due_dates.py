@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from difflib import get_close_matches
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from daemon.agents.models.rules.clauses import (
@@ -48,9 +48,12 @@ _YEAR = re.compile(r"\b\d{4}\b|\d[./-]\d{1,2}[./-]\d")
 _MONEY = re.compile(r"\s*[€$£%]")
 _TIME = re.compile(r" (?:\d{1,2}(?::\d\d| ?h\d{0,2}\b| ?[ap]m\b| uhr\b))")
 _BARE_DAY = re.compile(r"(?:\D+ )?\d{1,2}(?:st|nd|rd|th|er|\.)?$")
+_DATE_AND_COMMA = re.compile(r"\d\w*\.?,$")
+_HOUR = re.compile(r"\d{1,2}[.,]?")
 _NO_YEAR = re.compile(r"(?:\D+ )?\d{1,2}[./-]\d{1,2}\.?$")
 _NEXT_SENTENCE = re.compile(r"(?:\D+ )?\d{1,2}\. (?:\d{1,2}|[^\W\d]+)$")
 _NUMBER_ALONE = re.compile(r"\d{1,2}(?=\s*(?:[.,;:!)]|$))")
+_ORDINAL_STOP = re.compile(r"\d{1,2}\.\s")
 _CURRENCY = re.compile(r"[€$£]|(?<!\w)(?:eur|euros?|lei|ron|usd|chf|dollars?|pounds?|franken|francs)(?!\w)")
 _SURE = re.compile(r"(?:\D+ )?\d{1,2}(?:\.\d{1,2}\.|[./]\d\d)$")
 # Said so, a day is too vague to be a date, or lies behind.
@@ -204,6 +207,14 @@ def _number_behind_article(
     number = _NUMBER_ALONE.match(clause.unquoted, index)
     following = words_in(clause.unquoted[index:])[1:2]
     is_led = cue.group().rpartition(" ")[2] in cues.deadline.articles
+    # German writes its ordinals with a full stop: "spätestens am 3. Werktag" is no third of a month.
+    if (
+        cues.language == "de"
+        and following
+        and not following[0].isdigit()
+        and _ORDINAL_STOP.match(clause.unquoted, index)
+    ):
+        return None
     if number is None or not is_led or not date_language(cues.language).months.keys().isdisjoint(following):
         return None
     days = {
@@ -228,7 +239,7 @@ def _readings(
         exact = grammar.date_or_none(*map(int, match.groups()))
         yield None if exact is None else DueDay(exact, index, end=index + match.end())
         return
-    tokens = list(islice(_TOKEN.finditer(span), DATE_WORDS_MAX))
+    tokens = _up_to_clock(list(islice(_TOKEN.finditer(span), DATE_WORDS_MAX)))
     spelled = [_correct_spelling(token.group(), cues) for token in tokens]
     for count in range(len(tokens), 0, -1):
         end, text = tokens[count - 1].end(), " ".join(spelled[:count]).rstrip(",:")
@@ -246,6 +257,14 @@ def _readings(
                 else None
             )
             return
+
+
+def _up_to_clock(tokens: list[re.Match[str]]) -> list[re.Match[str]]:
+    """Return the words up to a time behind a date: the 10 of "11.12., 10 Uhr" is no year."""
+    for index, (token, following) in enumerate(pairwise(tokens)):
+        if _DATE_AND_COMMA.search(token.group()) and _HOUR.fullmatch(following.group()):
+            return tokens[: index + 1]
+    return tokens
 
 
 def _takes_from_next_sentence(text: str, rest: str, cues: CueTable) -> bool:
@@ -344,8 +363,9 @@ def _goes_on(words: list[str], cues: CueTable) -> bool:
     """Return whether words make another day of one: "Friday or Monday", but not "Friday or we lose it"."""
     if not words or words[0] not in cues.deadline.day_not_before:
         return False
-    is_choice = words[0] in map(to_plain, cues.duration.range_words)
-    return not is_choice or any(names_a_day(word, cues.language) for word in words[1:4])
+    depends = words[0] in map(to_plain, (*cues.duration.range_words, cues.deadline.ahead_prefix))
+    units = date_language(cues.language).units
+    return not depends or any(word in units or names_a_day(word, cues.language) for word in words[1:4])
 
 
 @lru_cache(maxsize=8)

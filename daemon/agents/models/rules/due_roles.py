@@ -20,7 +20,7 @@ from daemon.agents.models.rules.lexicon.plain_text import phrase_pattern
 from daemon.agents.models.rules.masked_clauses import DAY_SIGN, mask_days, template_matches
 
 CORRECTION_WORDS_MAX = 8
-DENIAL_WORDS_MAX = 2
+DENIAL_WORDS_MAX = 5
 _RO_ARTICLES = ("ul", "ele", "ile", "urile", "ta", "ția", "rea")
 _HARD_STOP = re.compile(r"[;()?!]|\.\s")
 
@@ -133,7 +133,9 @@ def _of_sign_up(masked: Clause, days: Sequence[DueDay], cues: CueTable) -> DueDa
         return None
     before = masked.unquoted[: days[0].start].rstrip(" :,")
     lasts = any(re.search(rf"(?<!\w){re.escape(word)}$", before) for word in roles.lasts)
-    denied = cues.negations.intersection(words_in(before)) or not is_unconditional(masked, days[0].end, cues)
+    denied = (cues.negations | cues.past_words).intersection(words_in(before)) or not is_unconditional(
+        masked, days[0].end, cues
+    )
     return days[0] if lasts and not denied else None
 
 
@@ -166,7 +168,7 @@ def _is_denied_behind(masked: Clause, first: DueDay, second: DueDay, cues: CueTa
     """Return whether the second day is the one that does not count: "on the 10th, not on the 8th"."""
     between = words_in(masked.unquoted[first.start + 1 : second.start])
     led = words_before(masked.unquoted, first.start, cues)
-    denies = bool(between) and between[0] in cues.negations and len(between) <= DENIAL_WORDS_MAX
+    denies = between[-1:] != [] and between[-1] in cues.negations and len(between) <= DENIAL_WORDS_MAX
     return denies and cues.negations.isdisjoint(led) and cues.conditions.isdisjoint(led)
 
 

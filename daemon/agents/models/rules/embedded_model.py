@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
+from typing import NamedTuple
 
 from daemon.agents.models.rules.checklist_calls import FinishedItems, NewItems
 from daemon.agents.models.rules.finished_items import item_patterns
@@ -50,30 +51,43 @@ class RulesModel:
             # The first run reads the files of words: some 30 ms that the event loop need not wait for.
             await asyncio.to_thread(load_words)
         if sum(len(note.text) for note in context.new_entries) > EVENT_LOOP_CHARS_MAX:
-            found_calls = await asyncio.to_thread(proposed_calls, context, self._language)
+            run_reading = await asyncio.to_thread(read_run, context, self._language)
         else:
-            found_calls = proposed_calls(context, self._language)
-        report = build_report(context, _own_table(context, self._language).wording)
-        calls = [*found_calls, ToolCall("update_report", report)]
+            run_reading = read_run(context, self._language)
+        report = build_report(context, _own_table(context, self._language).wording, run_reading.unread)
+        calls = [*run_reading.calls, ToolCall("update_report", report)]
         return ModelTurn(
             tuple(call for call in calls if not context.allowed_tools or call.name in context.allowed_tools)
         )
 
 
+class RunReading(NamedTuple):
+    """The calls for what new notes say, and the words of days and lengths of which nothing was made."""
+
+    calls: list[ToolCall]
+    unread: list[str]
+
+
 def proposed_calls(context: RunContext, language: str = DEFAULT_LANGUAGE) -> list[ToolCall]:
-    """Return the calls for what the new notes say. Of several values for a field, the newest counts.
+    """Return the calls for what the new notes say; `language` is the device's."""
+    return read_run(context, language).calls
+
+
+def read_run(context: RunContext, language: str = DEFAULT_LANGUAGE) -> RunReading:
+    """Read the new notes of a run. Of several values for a field, the newest counts.
 
     `language` is the device's.
     """
     task, around = context.task, _around(context)
     latest, items, ticks, labels = NoteFindings(), NewItems(task.items), FinishedItems(), LabelChanges()
-    cues = _own_table(context, language)
+    cues, unread = _own_table(context, language), list[str]()
     for note in _newest_notes(context.new_entries):
         cues, *others = note_tables(note.text, task.language, around, language)
         note_findings = _read_notes(context, note, cues)
         for other in others:
             note_findings.merge(_read_notes(context, note, other))
         _carry(note_findings, latest, note)
+        unread += note_findings.unread
         labels.add_note(note_findings, note, cues)
         for title, checked in note_findings.new_items:
             existing_item = items.add_title(title, checked, note)
@@ -87,7 +101,8 @@ def proposed_calls(context: RunContext, language: str = DEFAULT_LANGUAGE) -> lis
     calls = _field_calls(latest, task, cues) + ticks.calls() + items.calls(cues)
     # At a first wake the notes may be older than the labels.
     calls += labels.calls(task.labels, may_remove=not context.is_first_wake)
-    return calls + _language_call(context)
+    titles = " ".join(items.titles)
+    return RunReading(calls + _language_call(context), [words for words in unread if words not in titles])
 
 
 def _read_notes(context: RunContext, note: EntryView, cues: CueTable) -> NoteFindings:

@@ -17,7 +17,7 @@ from daemon.agents.models.rules.clauses import (
     words_with_accents,
 )
 from daemon.agents.models.rules.lexicon.cue_table import CueTable
-from daemon.agents.models.rules.lexicon.plain_text import phrase_pattern, to_plain
+from daemon.agents.models.rules.lexicon.plain_text import alternation, phrase_pattern, to_plain
 from daemon.agents.models.rules.to_do_items import is_done_heading
 from daemon.agents.tools.model_interface import ChecklistItemView
 from daemon.dates.date_language import date_language
@@ -113,7 +113,7 @@ def finished_items(clause: Clause, items: Sequence[ItemPattern], cues: CueTable)
     """Return the items that a clause says are done."""
     if clause.is_question or not items:
         return []
-    sure = _after_done(clause, cues) or _ticked_texts(clause.unquoted)
+    sure = _after_done(clause, cues) or _ticked_texts(clause.unquoted) or _before_done(clause, cues)
     if sure:
         return [
             item_pattern.item for part in sure for item_pattern in items_named(words_in(part), items, cues)
@@ -199,6 +199,18 @@ def _after_done(clause: Clause, cues: CueTable) -> list[str]:
     if cue is None or not clause.unquoted[cue.end() :].lstrip().startswith(":"):
         return []
     return [clause.unquoted[start:end] for start, end in segment_spans(clause, cues)][1:]
+
+
+def _before_done(clause: Clause, cues: CueTable) -> list[str]:
+    """Read "call Ola: done" as what is done."""
+    match = _done_behind_sign(cues).match(clause.unquoted)
+    return [match[1]] if match and not _takes_back(words_in(match[1]), cues) else []
+
+
+@lru_cache(maxsize=16)
+def _done_behind_sign(cues: CueTable) -> re.Pattern[str]:
+    phrases = alternation(cue for cue in cues.done.cues if cue[:1].isalpha())
+    return re.compile(rf"([^:–—]{{2,80}}?)\s*(?::|[–—]|\s-)\s*(?:{phrases})[\s.!]*$")
 
 
 def items_named(words: Sequence[str], items: Sequence[ItemPattern], cues: CueTable) -> list[ItemPattern]:

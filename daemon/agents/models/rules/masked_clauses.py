@@ -154,6 +154,8 @@ def _template_pattern(template: str) -> str:
 
 def _lead(part: str) -> str:
     """Return what may stand before a part: commas follow a word directly."""
+    if "$" in part:
+        return r"(?:\s+|(?<=['’])|(?=\s*[.!,]*\s*$))"
     is_sign = part[:1] in ",:" or "|," in part or "(," in part
     return r"(?:\s+|(?<=['’])|(?=\s*[,:]))" if is_sign else r"(?:\s+|(?<=['’]))"
 

@@ -47,6 +47,7 @@ from daemon.agents.models.rules.to_do_items import (
     listed_member,
     listed_titles,
 )
+from daemon.agents.models.rules.unread_times import unread_times
 from daemon.agents.tools.arguments import TITLE_CHARS_MAX
 from daemon.agents.tools.model_interface import LabelView
 
@@ -73,7 +74,8 @@ class NoteFindings:
 
     `asked_due` is a due date that may lie behind: the person is asked. `finished_quotes` maps the id of a
     checklist item to the words that say that it is done, `reopened_quotes` that of a ticked item to those
-    that say that it is not, `removed_labels` the id of a label to those that take it away.
+    that say that it is not, `removed_labels` the id of a label to those that take it away. `unread` are the
+    words of days and lengths of which nothing was made.
     """
 
     due: QuotedValue | None = None
@@ -87,6 +89,7 @@ class NoteFindings:
     reopened_quotes: dict[str, str] = field(default_factory=dict)
     labels: list[LabelMention] = field(default_factory=list)
     removed_labels: dict[str, str] = field(default_factory=dict)
+    unread: list[str] = field(default_factory=list)
 
     def merge(self, other: "NoteFindings") -> None:
         """Add what another table reads in the same note. Values that were read already are kept."""
@@ -238,6 +241,7 @@ def _read_times(
     today = written_at.date()
     due_days = due_dates(clause, today, cues) or role_days(clause, today, cues, mention_candidates.due)
     _set_due(note_findings, due_days, quote)
+    note_findings.unread += unread_times(clause, today, {due_day.day for due_day in due_days}, cues)
     return due_days
 
 

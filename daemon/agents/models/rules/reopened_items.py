@@ -81,4 +81,8 @@ def _is_denied(clause: Clause, item: ItemPattern, cues: CueTable) -> bool:
         is_done(accented_words, item, cues)
         or phrase_pattern(cues.done.cues).search(clause.unquoted) is not None
     )
-    return is_told or (bool(item.verb) and item.verb in words and cues.language == "en")
+    if is_told or cues.language != "en" or item.verb not in words:
+        return is_told
+    # English denies with the verb as it is, and what "Ola did not call" denies is hers.
+    before = words[: words.index(item.verb)]
+    return not any(is_same_stem(name, word) for name in item.name_words for word in before)

@@ -1,11 +1,14 @@
 """The report of the `rules` model: the current state of the task, in the task's language.
 
-Never reports what is not in the context: no confidence, and only those learnings that a person stated.
+Never reports what is not in the context: no confidence, and only those learnings that a person stated. Times
+of new notes that were passed over are named in the notes' own words.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from daemon.agents.models.rules.lexicon.cue_table import ModelWording
+from daemon.agents.models.rules.unread_times import worth_saying
 from daemon.agents.tools.model_interface import DecisionView, RunContext, TaskView
 
 REPORT_ITEMS_MAX = 20
@@ -15,8 +18,8 @@ _SETTLING = frozenset({"confirmed", "rejected", "undone", "reopened"})
 _ASIDE = frozenset({"id", "isChecked", "isArchived", "reason", "evidenceIds", "confidence"})
 
 
-def build_report(context: RunContext, wording: ModelWording) -> dict[str, Any]:
-    """Return the report for the current state of the task."""
+def build_report(context: RunContext, wording: ModelWording, unread: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the report for the current state of the task; `unread` are times of which nothing was made."""
     task = context.task
     items = [item for item in task.items if not item.is_archived]
     titles = [item.title for item in items if item.is_checked]
@@ -24,12 +27,20 @@ def build_report(context: RunContext, wording: ModelWording) -> dict[str, Any]:
     old = context.report or {}
     return {
         "title": task.title,
-        "tldr": _summary(task, len(titles), len(items), wording),
+        "tldr": _with_unread(_summary(task, len(titles), len(items), wording), unread, wording),
         "goal": old.get("goal", ""),
         "achieved": titles[:REPORT_ITEMS_MAX],
         "remaining": left[:REPORT_ITEMS_MAX],
         "learnings": _learnings(context, wording),
     }
+
+
+def _with_unread(summary: str, unread: Sequence[str], wording: ModelWording) -> str:
+    """Return the summary with the times that a person may want to look at, as far as there is room."""
+    phrases = worth_saying(unread)
+    sentence = wording.unsure.format(times=", ".join(phrases)) if phrases else ""
+    longer = f"{summary} {sentence}".strip()
+    return longer if len(longer) <= REPORT_LINE_CHARS_MAX else summary
 
 
 def _summary(task: TaskView, count: int, total: int, wording: ModelWording) -> str:

@@ -9,18 +9,22 @@ from functools import lru_cache
 from daemon.agents.models.rules.clauses import Clause, ListLine, words_in
 from daemon.agents.models.rules.lexicon.cue_table import CueTable
 from daemon.agents.models.rules.lexicon.plain_text import alternation, phrase_pattern, to_plain
+from daemon.agents.models.rules.lexicon.word_lists import Phrases
 from daemon.agents.tools.arguments import TITLE_CHARS_MAX
 
 TO_DO_CHARS_MAX = 160  # what is longer is prose
 ACT_CHARS_MIN = 4
 MEMBER_WORDS_MAX = 8
 HEAD_WORDS_MAX = 8
+BARE_MEMBERS_MIN = 3
+INFINITIVE_LANGUAGES = frozenset({"fr", "es"})
 _LINK = re.compile(r"\S+://\S+$")
 _LIST_SIGN = re.compile(r":|\s[-–—]\s")
 _HEAD = re.compile(r"\W*(?P<head>[^:]{2,60}?)\s*(?::|\s[-–—])\s+(?P<rest>\S.*)$")
 _SMALL = frozenset(
     {"a", "an", "some", "for", "with", "up", "out", "off", "new", "two", "about", "to", "more"}
 )
+_NO_OWNERS = frozenset({"what", "today", "tomorrow", "week", "it", "that", "here", "let", "tonight", "there"})
 _FACT = re.compile(r"[^:]{1,40}:\s*[\d€$£]")
 
 
@@ -139,10 +143,35 @@ def listed_titles(clause: Clause, cues: CueTable) -> list[str]:
     is_list = not clause.is_question and _LIST_SIGN.search(clause.plain_text) is not None
     lead = leading.search(clause.plain_text) if is_list else None
     if lead is None:
-        return headed_titles(clause, cues) if is_list else []
+        return headed_titles(clause, cues) if is_list else bare_titles(clause, cues)
     if (cues.negations | cues.past_words).intersection(words_in(clause.plain_text[: lead.start()])):
         return []
     return _members(clause, lead.start("rest"), cues)
+
+
+def bare_titles(clause: Clause, cues: CueTable) -> list[str]:
+    """Read "call Ola, pay the bill, buy bread" as acts, if a clause is nothing but these.
+
+    Only French and Spanish have an ending of acts alone; elsewhere it takes three, in English of known verbs.
+    """
+    if clause.is_others or clause.is_question or "," not in clause.plain_text:
+        return []
+    words = words_in(clause.plain_text)
+    sentence_words = cues.negations | cues.past_words | cues.conditions | cues.verbs.auxiliaries
+    is_sentence = not (sentence_words | cues.duty.pronouns).isdisjoint(words)
+    if is_sentence or phrase_pattern(_duty_cues(cues)).search(clause.plain_text):
+        return []
+    members = _members(clause, 0, cues)
+    is_english = cues.language == "en"
+    verbs = cues.verbs.imperatives | cues.duty.verbs | cues.verbs.forms.keys()
+    knows_verbs = not is_english or all(words_in(to_plain(member))[0] in verbs for member in members)
+    is_long = len(members) >= (2 if cues.language in INFINITIVE_LANGUAGES else BARE_MEMBERS_MIN)
+    return members if is_long and knows_verbs and all(is_act(member, cues) for member in members) else []
+
+
+@lru_cache(maxsize=16)
+def _duty_cues(cues: CueTable) -> Phrases:
+    return tuple(cue for form in cues.duty.forms for cue in form.cues)
 
 
 def headed_titles(clause: Clause, cues: CueTable) -> list[str]:
@@ -152,12 +181,22 @@ def headed_titles(clause: Clause, cues: CueTable) -> list[str]:
     heads = cues.role.heads
     if head is None or not 1 <= len(words) <= HEAD_WORDS_MAX or heads.own.isdisjoint(words):
         return []
+    if words[0] not in heads.own | heads.leads | cues.function_words | cues.duty.openers or _names_another(
+        words, cues
+    ):
+        return []
     if not (heads.others | cues.negations | cues.past_words).isdisjoint(words):
         return []
     members = _members(clause, head.start("rest"), cues)
     goes_on = clause.text.endswith(";")
     is_list = len(members) > 1 or (goes_on and bool(members))
     return members if is_list and all(is_act(member, cues) for member in members) else []
+
+
+def _names_another(words: list[str], cues: CueTable) -> bool:
+    """Return whether a head says whose list it is: "Tom's jobs"."""
+    owners = (word.removesuffix("'s") for word in words if word.endswith("'s"))
+    return cues.language == "en" and any(owner not in _NO_OWNERS for owner in owners)
 
 
 def is_act(title: str, cues: CueTable) -> bool:
@@ -167,7 +206,12 @@ def is_act(title: str, cues: CueTable) -> bool:
         return False
     if cues.verbs.is_last:
         last = title.strip(" .!").split()[-1]
-        return last[:1].islower() and to_plain(last).endswith(cues.verbs.imperative_endings)
+        is_participle = re.fullmatch(cues.verbs.not_imperative, to_plain(last)) is not None
+        return (
+            last[:1].islower()
+            and to_plain(last).endswith(cues.verbs.imperative_endings)
+            and not is_participle
+        )
     verb = next((word for word in words if word not in cues.duty.clitics), "").split("-")[0]
     if verb in cues.function_words or verb[:1].isdigit():
         return False

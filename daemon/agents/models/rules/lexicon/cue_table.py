@@ -25,6 +25,7 @@ _PLACEHOLDERS: Final = {
     "about": {"minutes"},
     "rejected": {"what"},
     "blocked": {"why"},
+    "unsure": {"times"},
 }
 
 
@@ -275,6 +276,7 @@ class ModelWording(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     about: str
     rejected: str
     blocked: str
+    unsure: str
     statuses: dict[str, str]
     tool_nouns: dict[str, str]
 

@@ -84,11 +84,13 @@ class ReopenedCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
 class ListHeads(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     """What makes of a line with a colon or a dash a list of things to do, if all its members are acts.
 
-    A head has a word of `own` (the writer's, or of the time left), and none of `others`. Behind an item,
+    A head has a word of `own` (of tasks, or of the time left) and none of `others`; it begins with one of
+    them, of `leads` or of grammar. Behind an item,
     `possession` says that it is there already; after `already` any of `settled` does.
     """
 
     own: WordSet
+    leads: WordSet
     others: WordSet
     possession: Phrases
     settled: WordSet

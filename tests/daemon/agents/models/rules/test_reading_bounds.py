@@ -12,8 +12,8 @@ import pytest
 
 from daemon.agents.models.rules import embedded_model
 from daemon.agents.models.rules.clauses import NOTE_CHARS_MAX
-from daemon.agents.models.rules.embedded_model import RulesModel, proposed_calls
-from daemon.agents.tools.model_interface import ChecklistItemView, LabelView, RunContext, ToolCall
+from daemon.agents.models.rules.embedded_model import RulesModel, RunReading, proposed_calls, read_run
+from daemon.agents.tools.model_interface import ChecklistItemView, LabelView, RunContext
 from tests.daemon.agents.models.rules.sample_notes import context
 from tests.support.growth import GROWTH, assert_linear
 
@@ -113,11 +113,11 @@ async def test_many_long_notes_are_read_beside_the_event_loop(monkeypatch: pytes
     text = "Talked about the handbook, it is due by Friday and takes about 2 hours.\n" * 2000
     readers: list[threading.Thread] = []
 
-    def proposed(run: RunContext, language: str) -> list[ToolCall]:
+    def read_in_thread(run: RunContext, language: str) -> RunReading:
         readers.append(threading.current_thread())
-        return proposed_calls(run, language)
+        return read_run(run, language)
 
-    monkeypatch.setattr(embedded_model, "proposed_calls", proposed)
+    monkeypatch.setattr(embedded_model, "read_run", read_in_thread)
     turn = await RulesModel().turn(context(*[text] * 200))
     assert len(readers) == 1
     assert threading.current_thread() not in readers
