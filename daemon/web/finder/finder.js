@@ -2,7 +2,7 @@
 //
 // Never shows an old answer after a newer one, and never does anything before Enter or a press.
 
-import { act, ask, parse } from "./page.js";
+import { act, ask, parse, signedOut } from "./page.js";
 
 const SOON_MS = 80;
 const dialog = document.getElementById("finder");
@@ -26,12 +26,12 @@ export function find() {
 async function look() {
   const number = ++wanted;
   const text = await fetch(`/find?${new URLSearchParams(new FormData(field.form))}`)
-    .then((answer) => (answer.ok ? answer.text() : null))
-    .catch(() => null);
+    .then((answer) => (answer.status === 401 ? signedOut() : answer.ok && answer.text()))
+    .catch(() => false);
   if (number !== wanted) return;
-  fault.hidden = text !== null;
+  fault.hidden = typeof text === "string";
   fault.textContent = document.getElementById("away").textContent;
-  list.replaceChildren(...parse(text ?? "").querySelectorAll("[role=option]"));
+  list.replaceChildren(...parse(text || "").querySelectorAll("[role=option]"));
   choose(0);
 }
 

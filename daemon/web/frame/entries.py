@@ -68,6 +68,7 @@ FINDER_ALONE: Final = (
         "h",
         gettext_noop("go to the history of decisions"),
     ),
+    Entry("series", "/series", "clock", gettext_noop("What comes again")),
     Entry("preferences", "/preferences", "settings", gettext_noop("Preferences")),
     Entry("rules", "/rules", "key", gettext_noop("Standing rules")),
     Entry("passkeys", "/passkeys", "key", gettext_noop("Passkeys")),
