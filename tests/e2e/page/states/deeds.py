@@ -63,9 +63,10 @@ def in_turn(*deeds: Deed) -> Deed:
 
 
 def unfolded(page: Page) -> None:
-    """Open everything that is folded."""
+    """Open everything that is folded and that a person can unfold there: a key or a menu opens the rest."""
     for summary in page.query_selector_all("details:not([open]) > summary"):
-        summary.click()
+        if summary.is_visible():
+            summary.click()
 
 
 def uploaded(file: Path, sign: str) -> Deed:
