@@ -73,7 +73,7 @@ def test_a_file_is_dropped_on_the_first_page_and_comes_in(laptop: Device, chromi
         tab.page.click("#imported a:text('First steps')")
         tab.page.select_option("[name=task]", label="Call Ana")
         tab.page.click("button:text('Create an agent')")
-        tab.page.wait_for_selector("#runs")
+        tab.page.wait_for_selector("main a[href^='/agents/']")
         assert "Call Ana" in tab.page.inner_text("main")
         assert tab.complaints == []
     assert {task["title"] for task in laptop.do("list")} == {"Call Ana", "Rake"}

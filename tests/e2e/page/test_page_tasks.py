@@ -144,8 +144,10 @@ def test_an_agent_is_made_watched_paused_and_woken_on_the_page(laptop: Device, c
     with signed_in(chromium, laptop, f"/tasks/{ref}") as tab:
         page = tab.page
         page.click("button:text('Create an agent')")
-        # The page follows the run.
-        page.wait_for_selector("#runs ~ ul :text('completed')")
+        # The page follows the run, and shows what it proposes.
+        page.wait_for_selector("main .acts .yes")
+        page.click("main a[href^='/agents/']")
+        page.wait_for_selector("#log ~ ul :text('Proposed')")
         page.wait_for_selector("#report")
         assert axe_findings(tab.page) == []
         page.click("[value=pause]")

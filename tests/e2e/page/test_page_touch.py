@@ -108,7 +108,7 @@ def make_task(walk: Walk) -> str:
     (task,) = [str(listed["id"]) for listed in walk.ask("/v1/tasks") if listed["title"] == "Pergola"]
     walk.page.fill("#f-note textarea", NOTE)
     walk.go("#f-note button", "#notes ~ .items .item", "note")
-    walk.go(".one form[action='/agents'] button", "#runs")
+    walk.go(".one form[action='/agents'] button", "main a[href^='/agents/']")
     wait_until("the agent proposes", lambda: len(walk.waiting(task)) == NOTE_PROPOSES, LIMIT_S)
     walk.look("new agent")
     return task
