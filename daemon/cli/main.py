@@ -40,6 +40,7 @@ _SECTIONS: Final = {
         "note": CommandEntry("journal.note", "Add a note to a task."),
         "check": CommandEntry("journal.check", "Checklists: add, tick, edit, move, remove."),
         "entry": CommandEntry("journal.note", "Notes: add, edit, list, show, remove."),
+        "times": CommandEntry("journal.times", "Add up time by task, label or category, also as CSV."),
         "timer": CommandEntry("journal.timer", "Time: start, stop, status, list, edit, remove."),
         "link": CommandEntry("journal.link", "Links between tasks: add, list, remove."),
         "label": CommandEntry("journal.label", "Labels: add, list, edit, remove, restore."),

@@ -4,12 +4,14 @@ Never stands before what programs send: imports and agents write dates in one fo
 """
 
 from collections.abc import Callable, Collection
-from datetime import UTC, date, datetime, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 
 from msgspec.structs import replace
 
 from daemon.dates import durations, grammar
+from daemon.dates.date_language import date_language
 from daemon.dates.recurrence_words import parse_recurrence
+from daemon.dates.zone_time import beginning_in_utc
 from daemon.journal.captured_line import CapturedLine, read_line
 from daemon.journal.fields.validation import PRIORITY_DEFAULT
 from daemon.journal.references.names import names_by_id
@@ -58,6 +60,21 @@ class HumanInput:
     def zone_name(self) -> str:
         """Return the name of the zone that this device is in; UTC if it is not known."""
         return getattr(self._zone(), "key", None) or "UTC"
+
+    def week_of(self, day: date) -> date:
+        """Return the first day of a day's week: Sunday where people write the month first, else Monday."""
+        begins_on_sunday = date_language(self._language()).month_first
+        return day - timedelta(days=(day.weekday() + begins_on_sunday) % 7)
+
+    def beginning_ms(self, day: date) -> int:
+        """Return when a day begins here, in Unix milliseconds; a day of 23 or 25 hours is as long."""
+        return round(beginning_in_utc(day, self._zone()).timestamp() * 1000)
+
+    def past_day(self, words: str) -> date:
+        """Read a day that has been, such as last monday; today for no words. Raises Refused."""
+        if not words:
+            return self.today()
+        return self.moment(words).astimezone(self._zone()).date()
 
     def latest_start(self, wanted: bool) -> str | None:
         """Return the day by which tasks have begun that a list shows, if it is asked for those alone."""

@@ -15,7 +15,6 @@ from daemon.shapes.answers import (
     MailboxReaderJson,
     PeerJson,
     ProgressJson,
-    TimeRecordJson,
 )
 
 
@@ -141,24 +140,6 @@ class DayJson(TypedDict, total=False):
     groups: list[DayGroupJson]
     begin_later: int
     today: str | None
-
-
-class StartedJson(TypedDict, total=False):
-    id: str
-    task_id: str | None
-    task_title: str
-    started_at: str
-    ended_at: str | None
-    minutes: int | None
-    note: str | None
-    is_running: bool
-    is_here: bool
-    device: str
-    device_name: str
-    vector_clock: dict[str, int]
-    removed: bool
-    stopped: list[TimeRecordJson]
-    already: bool
 
 
 RelationJson = TypedDict(

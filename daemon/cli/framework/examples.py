@@ -63,6 +63,7 @@ EXAMPLES: Final = {
     "timer start": 'passport --at 9:00 --note "at the office"',
     "timer status": "",
     "timer stop": "--at 10:30",
+    "times": "--week --by label",
     "link": "add photos blocks passport",
     "link add": "photos blocks passport",
     "link list": "passport",

@@ -50,6 +50,9 @@ _OF_REQUESTS: Final = tuple(
     f"daemon.agents.{room}" for room in ("asks.", "outside.", "person.external_agents")
 )
 """Where structures come from that say what programs are, ask and propose, and how it stands."""
+TIMES_FILE: Final = ROOT / "daemon" / "shapes" / "times.py"
+_OF_TIMES: Final = ("daemon.journal.time_records", "daemon.journal.time_totals")
+"""Where structures come from that say what timers did, and what time comes to."""
 _OF_UNDO: Final = ("daemon.journal.undo.", "daemon.journal.removed", "daemon.agents.person.undo_of_change")
 """Where structures come from that say what an undo did, and what was removed."""
 
@@ -106,11 +109,13 @@ def shapes_modules() -> dict[Path, str]:
         _write(struct, names, document)
     requests = _names_from(_OF_REQUESTS, names) & document.keys()
     undo = _names_from(_OF_UNDO, names) & document.keys()
-    others = document.keys() - shown - requests - undo
+    times = (_names_from(_OF_TIMES, names) & document.keys()) - shown - requests
+    others = document.keys() - shown - requests - undo - times
     return {
         FILE: _module(document, shown, _SENTENCE),
         REQUESTS_FILE: _module(document, requests, _imports(document, requests, shown)),
         UNDO_FILE: _module(document, undo, _imports(document, undo, shown)),
+        TIMES_FILE: _module(document, times, _imports(document, times, shown)),
         OTHERS_FILE: _module(document, others, _imports(document, others, shown)),
     }
 
@@ -120,7 +125,10 @@ def _names_from(modules: tuple[str, ...], names: Mapping[type, str]) -> set[str]
 
 
 def _module(document: Mapping[str, str], members: AbstractSet[str], beginning: str) -> str:
-    return "\n\n".join([f"{_HEAD}{beginning}", *(document[name] for name in document if name in members)])
+    shapes = [document[name] for name in document if name in members]
+    needs_any = any(re.search(r"\bAny\b", text) for text in (beginning, *shapes))
+    head = _HEAD if needs_any else _HEAD.replace("import Any, TypedDict", "import TypedDict")
+    return "\n\n".join([f"{head}{beginning}", *shapes])
 
 
 def _imports(document: Mapping[str, str], members: AbstractSet[str], shown: AbstractSet[str]) -> str:

@@ -5,7 +5,9 @@ Never adds stretches up: if they overlap, only the daemon knows their total.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import csv
+import io
+from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.terminal.table import Cell, Column, table_lines
 from daemon.words.dates import duration_words, parse_time_s
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from daemon.shapes.answers import TaskJson, TimeRecordJson
 
 _SHOWN_MAX: Final = 5
+_FORMULA_SIGNS: Final = ("=", "+", "-", "@")
+_TOTAL_COLUMNS: Final = (Column(gettext_noop("TIME")), Column(gettext_noop("NAME"), shrinks=True))
 _NOTE_WIDTH_MAX: Final = 40
 _COLUMNS: Final = (
     Column(gettext_noop("ID")),
@@ -136,3 +140,45 @@ def _start_words(record: TimeRecordJson, display: Display) -> str:
     day, today = day_of(record.get("started_at")), day_of(display.now_s * 1000)
     clock = clock_time(record.get("started_at"))
     return clock if day == today else f"{day} {clock}"
+
+
+def total_rows(answer: Any) -> Iterator[Sequence[object]]:
+    """Give the plain columns: name, minutes, records, task's id."""
+    for total in answer["totals"]:
+        yield total["name"], total["minutes"], total["records"], total["task_id"]
+
+
+def totals_table(answer: Any, display: Display) -> Iterator[str]:
+    """Draw the totals, the longest first, beneath the days and what they come to."""
+    yield _("{first} to {last}: {length}").format(
+        first=answer["from_day"], last=answer["to_day"], length=duration_words(answer["minutes"])
+    )
+    rows = [
+        (Cell(duration_words(total["minutes"])), Cell(escape(total["name"]) or "-"))
+        for total in answer["totals"]
+    ]
+    yield from table_lines(_TOTAL_COLUMNS, rows, display) if rows else ()
+
+
+def totals_csv(answer: Any) -> str:
+    """Write the totals as RFC 4180 has it; the last line is what they come to together.
+
+    Names may come from other devices: one that a spreadsheet would take for a formula begins with an
+    apostrophe.
+    """
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow((answer["by"], "minutes", "records", "from", "to"))
+    days = answer["from_day"], answer["to_day"]
+    for total in answer["totals"]:
+        name = escape(total["name"])
+        writer.writerow(
+            (
+                f"'{name}" if name.startswith(_FORMULA_SIGNS) else name,
+                total["minutes"],
+                total["records"],
+                *days,
+            )
+        )
+    writer.writerow(("", answer["minutes"], answer["records"], *days))
+    return file.getvalue()

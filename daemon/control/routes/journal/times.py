@@ -9,9 +9,10 @@ from msgspec import Meta, Struct
 
 from daemon.control.route import CREATED, Route
 from daemon.control.use_case_routes import read, read_query, write_body, write_ref, write_ref_body
-from daemon.journal import time_records
+from daemon.journal import time_records, time_totals
 from daemon.journal.human_input import HumanInput
 from daemon.journal.time_records import NewTimer, Started, Stop, TimeEdit
+from daemon.journal.time_totals import TimeTotals, TotalsQuery
 from daemon.journal.views.structures import TimeRecord
 from store.snapshot import Snapshot
 from store.transaction import Transaction
@@ -40,6 +41,9 @@ def routes(human_input: HumanInput) -> list[Route]:
     def edit(tx: Transaction, record: str, body: TimeEdit) -> TimeRecord:
         return time_records.edit(tx, record, body, human_input)
 
+    def totals(snapshot: Snapshot, query: TotalsQuery) -> TimeTotals:
+        return time_totals.sum_time(snapshot, query, human_input)
+
     timer, timers, record = "/v1/tasks/{ref}/timer", "/v1/timers", "/v1/times/{ref}"
     restore, several = f"{record}/restore", list[TimeRecord]
     return [
@@ -47,6 +51,7 @@ def routes(human_input: HumanInput) -> list[Route]:
         read(timers, "List the timers that run", time_records.list_running, several),
         write_body("POST", f"{timers}/stop", "Stop a timer", stop, several, Stop),
         read_query("/v1/times", "List time records", _list, several, TimeQuery),
+        read_query("/v1/time-totals", "Add up time records of some days", totals, TimeTotals, TotalsQuery),
         write_ref_body("PATCH", record, "Change a time record", edit, TimeRecord, TimeEdit),
         write_ref("DELETE", record, "Take a time record out of sight", time_records.remove, TimeRecord),
         write_ref("POST", restore, "Bring a time record back", time_records.restore, TimeRecord),

@@ -1,0 +1,48 @@
+"""The JSON of the control API as the command line reads it; only type checkers import it.
+
+Generated from the daemon's structures by `make shapes`, and never edited by hand. Keys may be missing from an
+older daemon and added by a newer one, so views read with `get`.
+"""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from daemon.shapes.answers import (
+    TimeRecordJson,
+)
+
+
+class StartedJson(TypedDict, total=False):
+    id: str
+    task_id: str | None
+    task_title: str
+    started_at: str
+    ended_at: str | None
+    minutes: int | None
+    note: str | None
+    is_running: bool
+    is_here: bool
+    device: str
+    device_name: str
+    vector_clock: dict[str, int]
+    removed: bool
+    stopped: list[TimeRecordJson]
+    already: bool
+
+
+class TimeTotalJson(TypedDict, total=False):
+    name: str
+    task_id: str | None
+    minutes: int
+    records: int
+
+
+class TimeTotalsJson(TypedDict, total=False):
+    from_day: str
+    to_day: str
+    zone: str
+    by: str
+    minutes: int
+    records: int
+    totals: list[TimeTotalJson]
