@@ -84,6 +84,7 @@ class TimeRow:
     length: str
     about: str
     id: str
+    is_running: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,7 @@ def _time(record: TimeRecord, several: bool, now_s: float) -> TimeRow:
     fields = cast(Any, msgspec.to_builtins(record))
     device = _("on {device}").format(device=record.device_name) if several and record.device_name else ""
     about = " · ".join(filter(None, [record.note or "", device]))
-    return TimeRow(span_words(fields), length_words(fields, now_s), about, record.id)
+    return TimeRow(span_words(fields), length_words(fields, now_s), about, record.id, record.is_running)
 
 
 def link_rows(links: Sequence[Link]) -> list[LinkRow]:

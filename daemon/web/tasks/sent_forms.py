@@ -15,7 +15,7 @@ from markupsafe import escape
 from msgspec import structs
 from multidict import MultiDictProxy
 
-from daemon.journal import checklist_items, conflicts, entries, tasks
+from daemon.journal import checklist_items, conflicts, entries, tasks, time_records
 from daemon.journal.checklist_items import ItemEdit, NewItem
 from daemon.journal.conflicts import Keep
 from daemon.journal.entries import EntryEdit, NewEntry
@@ -23,6 +23,7 @@ from daemon.journal.fields import validation
 from daemon.journal.human_input import HumanInput
 from daemon.journal.removed import remove_thing
 from daemon.journal.tasks import TaskEdit
+from daemon.journal.time_records import NewTimer, Stop
 from daemon.journal.views.structures import ClockJson, Task
 from daemon.refusal import Refused
 from daemon.task_fields import FieldType, TaskField, form_fields
@@ -188,6 +189,19 @@ def _read_remove(form: Form, _human_input: HumanInput) -> SentForm:
     return SentForm("remove", form, lambda tx, _ref: remove_thing(tx, thing))
 
 
+def _read_start(form: Form, human_input: HumanInput) -> SentForm:
+    return SentForm(
+        "start", form, lambda tx, ref: time_records.start(tx, ref, NewTimer(), human_input), place="times"
+    )
+
+
+def _read_stop(form: Form, human_input: HumanInput) -> SentForm:
+    if not form.get("thing"):
+        raise refuse_form()
+    stop = Stop(record=form["thing"])
+    return SentForm("stop", form, lambda tx, _ref: time_records.stop(tx, stop, human_input), place="times")
+
+
 def _read_status(form: Form, _human_input: HumanInput) -> SentForm:
     """Read a status, a reason, or both; a reason alone is one for the status that the task has."""
     edit, reason = TaskEdit(base=_clock(form)), form.get("reason", "").strip()
@@ -234,6 +248,8 @@ _READERS: Final[Mapping[str, Callable[[Form, HumanInput], SentForm]]] = {
     "keep": _read_keep,
     "remove": _read_remove,
     "restore": _read_restore,
+    "start": _read_start,
+    "stop": _read_stop,
     "status": _read_status,
     "edit": _read_edit,
 }

@@ -62,6 +62,22 @@ async def test_a_person_writes_notes_ticks_items_and_sets_the_status(page: TaskP
     assert (refused.status, "no status is called" in refused.text) == (409, True)
 
 
+async def test_a_person_starts_and_stops_a_timer(page: TaskPage) -> None:
+    ref = await page.task()
+    path = f"/tasks/{ref}"
+    shown = await page.follow(await page.ask(path, {"do": "start"}))
+    assert [record.is_running for record in (await page.shown(ref)).times] == [True]
+    stop = hidden_fields(shown.text, "stop")
+    shown = await page.follow(await page.ask(path, {"do": "stop", **stop}))
+    assert [record.is_running for record in (await page.shown(ref)).times] == [False]
+    assert 'value="stop"' not in shown.text
+    ended = (await page.shown(ref)).times
+    # Once more, from a page that is not new: it is as it was.
+    await page.follow(await page.ask(path, {"do": "stop", **stop}))
+    assert (await page.shown(ref)).times == ended
+    assert (await page.ask(path, {"do": "stop"})).status == 400
+
+
 @pytest.mark.parametrize(
     "form", [{}, {"do": "rm"}, {"do": "status", "status": "DONE"}, {"do": "tick", "base": "x"}]
 )
