@@ -305,6 +305,9 @@ def _correct_spelling(token: str, cues: CueTable) -> str:
     texts = _names(cues)
     if len(spelling) < TYPO_CHARS_MIN or spelling in texts or not spelling.isalpha():
         return token
+    # "On Sundays" is no day, but a habit.
+    if spelling.endswith("s") and spelling[:-1] in texts:
+        return token
     parts = cues.deadline.day_parts
     day = next((name for name in texts if spelling.startswith(name) and spelling[len(name) :] in parts), None)
     return day or next(iter(get_close_matches(spelling, texts, 1, TYPO_SIMILARITY_MIN)), token)

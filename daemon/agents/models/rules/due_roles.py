@@ -60,7 +60,7 @@ def _holds(masked: Clause, match: re.Match[str], cues: CueTable) -> bool:
     """Return whether a template is asserted, by somebody else than the writer, and nothing stands between."""
     roles = cues.role.day
     between = words_in(match.group())
-    is_broken = not roles.not_between.isdisjoint(between) or any(
+    is_broken = not (roles.not_between | cues.past_words).isdisjoint(between) or any(
         len(word) > 3 and word.endswith(roles.not_between_endings) for word in between[1:]
     )
     led = words_before(masked.unquoted, match.start(), cues)
@@ -133,9 +133,9 @@ def _of_sign_up(masked: Clause, days: Sequence[DueDay], cues: CueTable) -> DueDa
         return None
     before = masked.unquoted[: days[0].start].rstrip(" :,")
     lasts = any(re.search(rf"(?<!\w){re.escape(word)}$", before) for word in roles.lasts)
-    denied = (cues.negations | cues.past_words).intersection(words_in(before)) or not is_unconditional(
-        masked, days[0].end, cues
-    )
+    denied = (cues.negations | cues.past_words).intersection(
+        words_in(masked.unquoted)
+    ) or not is_unconditional(masked, days[0].end, cues)
     return days[0] if lasts and not denied else None
 
 
@@ -169,7 +169,7 @@ def _is_denied_behind(masked: Clause, first: DueDay, second: DueDay, cues: CueTa
     between = words_in(masked.unquoted[first.start + 1 : second.start])
     led = words_before(masked.unquoted, first.start, cues)
     denies = between[-1:] != [] and between[-1] in cues.negations and len(between) <= DENIAL_WORDS_MAX
-    return denies and cues.negations.isdisjoint(led) and cues.conditions.isdisjoint(led)
+    return denies and (cues.negations | cues.conditions | cues.past_words).isdisjoint(led)
 
 
 def _day_of_reply(masked: Clause, days: Sequence[DueDay], cues: CueTable, due: date | None) -> DueDay | None:

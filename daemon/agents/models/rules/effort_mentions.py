@@ -3,7 +3,13 @@
 Never reads how long something lasted, how long a way or a film is, or the time until something.
 """
 
-from daemon.agents.models.rules.clauses import Clause, is_asserted_now, is_unconditional, words_in
+from daemon.agents.models.rules.clauses import (
+    Clause,
+    is_asserted_now,
+    is_unconditional,
+    words_before,
+    words_in,
+)
 from daemon.agents.models.rules.durations import StatedDuration
 from daemon.agents.models.rules.lexicon.cue_table import CueTable
 from daemon.agents.models.rules.lexicon.word_lists import Phrases
@@ -19,7 +25,11 @@ from daemon.dates.length_grammar import WORKDAY_MINUTES
 
 def efforts(clause: Clause, cues: CueTable) -> list[StatedDuration]:
     """Return the efforts in a clause that has no other cue for one."""
-    if clause.is_question or not cues.role.effort.not_with.isdisjoint(words_in(clause.unquoted)):
+    if (
+        clause.is_question
+        or clause.is_others
+        or not cues.role.effort.not_with.isdisjoint(words_in(clause.unquoted))
+    ):
         return []
     masked, lengths = mask_lengths(clause, cues)
     if len(lengths) != 1 or not 1 <= (minutes := round(lengths[0].minutes)) <= MINUTES_MAX:
@@ -40,6 +50,7 @@ def _said_end(templates: Phrases, masked: Clause, length: MaskedLength, cues: Cu
         for match in template_matches(templates, masked)
         if LENGTH_SIGN in match.group()
         and is_asserted_now(masked, match.start(), cues)
+        and cues.duration.not_after.isdisjoint(words_before(masked.unquoted, match.start(), cues)[-1:])
         and is_unconditional(masked, length.end, cues)
     )
     return next(ends, None)

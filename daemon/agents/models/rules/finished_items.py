@@ -283,7 +283,7 @@ def is_same_stem(name: str, word: str) -> bool:
 
 def is_done(words: Sequence[str], item_pattern: ItemPattern, cues: CueTable) -> bool:
     """Return whether the item's own verb is there as done, and done by the writer."""
-    places = [index for index in range(len(words)) if _is_done_form(words, index, item_pattern, cues)]
+    places = done_places(words, item_pattern, cues)
     words = [word.rstrip(ACCENT_MARK) for word in words]
     if not places:
         return False
@@ -293,6 +293,11 @@ def is_done(words: Sequence[str], item_pattern: ItemPattern, cues: CueTable) -> 
         is_bare = cues.language != "en" and cues.verbs.auxiliaries.isdisjoint(words)
         return is_by_writer and (cues.verbs.is_last or is_bare or _precedes(words, places[0], item_pattern))
     return True
+
+
+def done_places(words: Sequence[str], item_pattern: ItemPattern, cues: CueTable) -> list[int]:
+    """Return which words, with their accents marked, are an item's own verb as done."""
+    return [index for index in range(len(words)) if _is_done_form(words, index, item_pattern, cues)]
 
 
 def _precedes(words: Sequence[str], place: int, item_pattern: ItemPattern) -> bool:

@@ -7,12 +7,19 @@ import re
 from collections.abc import Sequence
 
 from daemon.agents.models.rules.clauses import Clause, words_in, words_with_accents
-from daemon.agents.models.rules.finished_items import ItemPattern, is_done, is_same_stem, items_named
+from daemon.agents.models.rules.finished_items import (
+    ItemPattern,
+    done_places,
+    is_done,
+    is_same_stem,
+    items_named,
+)
 from daemon.agents.models.rules.lexicon.cue_table import CueTable
 from daemon.agents.models.rules.lexicon.plain_text import alternation, phrase_pattern, to_plain
 from daemon.agents.models.rules.masked_clauses import template_matches
 from daemon.agents.tools.model_interface import ChecklistItemView
 
+DENIAL_WORDS_MAX = 3
 _SIGN = r"\s*[:(,;–—-]\s*"
 
 
@@ -73,16 +80,25 @@ def _has_verb(words: Sequence[str], item: ItemPattern) -> bool:
 def _is_denied(clause: Clause, item: ItemPattern, cues: CueTable) -> bool:
     """Return whether a negation stands beside a word for done, or the item's own verb as done."""
     words = words_in(clause.unquoted)
-    denials = [word for word in words if word in cues.negations]
-    if not denials or not cues.role.reopened.not_with.isdisjoint(words):
+    if not cues.role.reopened.not_with.isdisjoint(words):
         return False
     accented_words = words_with_accents(clause.unquoted, clause.text)
-    is_told = (
-        is_done(accented_words, item, cues)
-        or phrase_pattern(cues.done.cues).search(clause.unquoted) is not None
-    )
-    if is_told or cues.language != "en" or item.verb not in words:
-        return is_told
+    done_cues = frozenset(map(to_plain, cues.done.cues))
+    done_words = {index for index, word in enumerate(words) if word in done_cues}
+    is_verb = cues.language == "en" and item.verb in words
+    is_by_writer = is_verb or bool(done_words) or is_done(accented_words, item, cues)
+    places = done_words | set(done_places(accented_words, item, cues))
+    places |= {words.index(item.verb)} if is_verb else set()
+    if not is_by_writer or not any(_follows_denial(words, place, cues) for place in places):
+        return False
+    if not is_verb:
+        return True
     # English denies with the verb as it is, and what "Ola did not call" denies is hers.
     before = words[: words.index(item.verb)]
     return not any(is_same_stem(name, word) for name in item.name_words for word in before)
+
+
+def _follows_denial(words: Sequence[str], place: int, cues: CueTable) -> bool:
+    """Return whether a denial stands close before a word: "No news of the letter I sent" has none there."""
+    near = words[max(place - DENIAL_WORDS_MAX, 0) : place]
+    return not cues.negations.isdisjoint(near)
