@@ -78,6 +78,23 @@ def move_item(tx: Transaction, ref: str, move: ItemMove) -> ChecklistItem:
     return present_item(tx, item.id, task.id)
 
 
+def step_item(tx: Transaction, ref: str, *, is_up: bool, base: BaseClock = None) -> ChecklistItem:
+    """Move an item past its neighbour above or below that is not archived; at an end it stays."""
+    item, task = find_editable_item(tx, ref)
+    checklist = item.value("checklist_id")
+    assert isinstance(checklist, bytes)
+    siblings = sorted_by_position(visible_children(tx, EntityId(checklist), "checklist_item"))
+    index = [sibling.id for sibling in siblings].index(item.id)
+    passed = siblings[:index][::-1] if is_up else siblings[index + 1 :]
+    beside = next(
+        (id_to_text(entity.id) for entity in passed if entity.value("is_archived") is not True), None
+    )
+    if beside is None:
+        return present_item(tx, item.id, task.id if task else None)
+    move = ItemMove(before=beside, base=base) if is_up else ItemMove(after=beside, base=base)
+    return move_item(tx, ref, move)
+
+
 def _spot(tx: Transaction, move: ItemMove) -> tuple[Entity | None, TargetPlace]:
     """Return the item beside which another goes, if any, and the spot; into a checklist means at its end."""
     spot = TargetPlace(move.before, move.after, move.first, move.last)

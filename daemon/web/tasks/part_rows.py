@@ -67,12 +67,13 @@ class ItemRow:
 
 @dataclass(frozen=True, slots=True)
 class ListRow:
-    """A checklist with the items that are shown of it, and its progress."""
+    """A checklist with the items that are shown of it, those that were archived, and its progress."""
 
     id: str
     title: str
     progress: str
     items: list[ItemRow]
+    archived: list[ItemRow]
     left_out: int
 
 
@@ -133,7 +134,7 @@ def _is_shown_whole(text: str) -> bool:
 
 
 def list_rows(checklists: Sequence[Checklist], now_s: float) -> list[ListRow]:
-    """Return checklists in words, without what was archived."""
+    """Return checklists in words."""
     return [_list(checklist, now_s) for checklist in checklists]
 
 
@@ -145,6 +146,7 @@ def _list(checklist: Checklist, now_s: float) -> ListRow:
         checklist.title or _("Checklist"),
         f"{done}/{len(items)}" if items and not checklist.left_out else "",
         [_item(item, now_s) for item in items],
+        [_item(item, now_s) for item in checklist.items if item.is_archived],
         checklist.left_out,
     )
 

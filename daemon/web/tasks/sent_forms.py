@@ -21,6 +21,7 @@ from daemon.journal.conflicts import Keep
 from daemon.journal.entries import EntryEdit, NewEntry
 from daemon.journal.fields import validation
 from daemon.journal.human_input import HumanInput
+from daemon.journal.item_moves import ItemMove, move_item, step_item
 from daemon.journal.removed import remove_thing
 from daemon.journal.tasks import TaskEdit
 from daemon.journal.time_records import NewTimer, Stop
@@ -131,7 +132,7 @@ def _digest(text: str) -> str:
 
 def read_sent(form: Form, human_input: HumanInput) -> SentForm:
     """Read a form of a task. One that the page does not send is refused with status 400."""
-    reader = _READERS.get(form.get("do", ""))
+    reader = _READERS.get(form.get("do", "").partition(":")[0])
     if reader is None:
         raise refuse_form()
     return reader(form, human_input)
@@ -169,6 +170,35 @@ def _read_tick(form: Form, _human_input: HumanInput) -> SentForm:
     return SentForm(
         "tick", form, lambda tx, _ref: checklist_items.edit_item(tx, item, edit), place=f"i-{item[:32]}"
     )
+
+
+def _read_item_edit(form: Form, _human_input: HumanInput) -> SentForm:
+    deed, item, clock = form["do"], form.get("item", ""), _clock(form)
+    edit = ItemEdit(is_archived=deed == "archive-item", base=clock)
+    if deed == "edit-item":
+        edit = ItemEdit(title=form.get("title", ""), base=clock)
+    return _item_form(form, lambda tx: checklist_items.edit_item(tx, item, edit))
+
+
+def _read_item_move(form: Form, _human_input: HumanInput) -> SentForm:
+    """Read where an item goes: up, down, beside another item, or into a list that is named or typed."""
+    item, clock = form.get("item", ""), _clock(form)
+    _deed, _colon, place = form["do"].partition(":")
+    way, _colon, value = place.partition(":")
+    if way in ("up", "down"):
+        return _item_form(form, lambda tx: step_item(tx, item, is_up=way == "up", base=clock))
+    moves = {
+        "before": ItemMove(before=value, base=clock),
+        "after": ItemMove(after=value, base=clock),
+        "list": ItemMove(checklist=value or form.get("checklist", ""), base=clock),
+    }
+    if way not in moves:
+        raise refuse_form()
+    return _item_form(form, lambda tx: move_item(tx, item, moves[way]))
+
+
+def _item_form(form: Form, write: Callable[[Transaction], object]) -> SentForm:
+    return SentForm("item-edit", form, lambda tx, _ref: write(tx), place=f"i-{form.get('item', '')[:32]}")
 
 
 def _read_keep(form: Form, _human_input: HumanInput) -> SentForm:
@@ -245,6 +275,10 @@ _READERS: Final[Mapping[str, Callable[[Form, HumanInput], SentForm]]] = {
     "item": _read_item,
     "tick": _read_tick,
     "untick": _read_tick,
+    "edit-item": _read_item_edit,
+    "archive-item": _read_item_edit,
+    "unarchive-item": _read_item_edit,
+    "move-item": _read_item_move,
     "keep": _read_keep,
     "remove": _read_remove,
     "restore": _read_restore,

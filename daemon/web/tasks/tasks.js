@@ -36,7 +36,8 @@ function sendTyped(form, button) {
     const deed = document.querySelector("#deed p")?.innerText;
     announce(document.getElementById("outcome")?.innerText || deed || form.dataset.done || "");
     if (fold && answer.ok) fold.querySelector("summary").focus();
-    else if (focused !== document.body && !focused.isConnected) (document.getElementById(near) ?? document.getElementById("main")).focus();
+    else if (focused.isConnected) focused.focus();
+    else if (focused !== document.body) (document.getElementById(near) ?? document.getElementById("main")).focus();
   }).finally(() => {
     sending.delete(form);
     line.removeAttribute("aria-busy");
@@ -192,6 +193,7 @@ function open(thing, part, near = thing.querySelector(".title, h1")) {
 /** Puts a field in the place of a title: Enter sends it, and so does leaving it; Escape leaves the title as it was. */
 function rename(thing, shown, [name, value] = ["set", "title"]) {
   const own = thing.querySelector("form");
+  const words = shown.querySelector("bdi").innerText;
   const form = own.cloneNode();
   const field = document.createElement("input");
   form.className = "rename";
@@ -199,7 +201,7 @@ function rename(thing, shown, [name, value] = ["set", "title"]) {
   for (const sent of own.querySelectorAll("[type=hidden]")) form.append(sent.cloneNode());
   const deed = form.appendChild(document.createElement("input"));
   Object.assign(deed, { type: "hidden", name, value });
-  Object.assign(field, { name: "title", defaultValue: shown.innerText, autocomplete: "off", ariaLabel: shown.innerText });
+  Object.assign(field, { name: "title", defaultValue: words, autocomplete: "off", ariaLabel: words });
   form.append(field);
   shown.after(form);
   field.select();
@@ -318,6 +320,7 @@ document.addEventListener("click", (event) => {
     event.preventDefault();
     open(thingOf(near), near.dataset.menu, near);
   } else if (target.closest(".one h1")) rename(thingOf(target), target.closest("h1"));
+  else if (target.closest(".todo .what")) rename(target.closest(".todo"), target.closest(".what"), ["do", "edit-item"]);
   else if (shiftKey && row) {
     event.preventDefault();
     row.classList.toggle("chosen");
@@ -329,6 +332,34 @@ document.addEventListener("click", (event) => {
     event.preventDefault();
     beside(row, "pushState").then(() => document.querySelector(".one")?.focus());
   }
+});
+
+// -- the order of the items of a checklist: by dragging, and by keys --
+
+const todoOf = ({ target }) => target.closest?.(".todo");
+let dragged = null;
+
+/** Presses the button that moves an item. */
+function move(item, place) {
+  const button = item.querySelector("[value^=move-item]");
+  button.value = `move-item:${place}`;
+  button.form.requestSubmit(button);
+}
+
+document.addEventListener("dragstart", (event) => (dragged = todoOf(event)));
+document.addEventListener("dragover", (event) => dragged && todoOf(event) && event.preventDefault());
+document.addEventListener("drop", (event) => {
+  const over = todoOf(event);
+  if (!dragged?.isConnected || !over || over === dragged) return;
+  event.preventDefault();
+  const isBelow = dragged.compareDocumentPosition(over) & Node.DOCUMENT_POSITION_FOLLOWING;
+  move(dragged, `${isBelow ? "after" : "before"}:${over.id.slice(2)}`);
+});
+document.addEventListener("keydown", (event) => {
+  const way = event.altKey && { ArrowUp: "up", ArrowDown: "down" }[event.key];
+  if (!way || !todoOf(event)) return;
+  event.preventDefault();
+  move(todoOf(event), way);
 });
 
 // A field with several lines is sent as a letter is.

@@ -10,6 +10,7 @@ from datetime import UTC
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from daemon.agents.person import lifecycle
@@ -406,3 +407,42 @@ async def test_what_waits_is_decided_beside_the_list(page: TaskPage) -> None:
     stored = await page.store.read(lambda snapshot: snapshot.item(id_from_text(again[0])))
     assert stored is not None
     assert (await page.ask(f"/?task={id_to_text(stored.task)}")).text.count(f'id="i-{again[0]}"') == 1
+
+
+async def test_an_item_is_edited_moved_archived_and_put_back(page: TaskPage) -> None:
+    ref = await page.task()
+    path = f"/tasks/{ref}"
+    for title in ("Paper", "Stamps", "Ink"):
+        await page.follow(await page.ask(path, {"do": "item", "title": title}))
+
+    async def send(item_title: str, deed: str, **typed: str) -> PageAnswer:
+        lists = (await page.shown(ref)).checklists
+        item = next(item for checklist in lists for item in checklist.items if item.title == item_title)
+        fields = {"item": item.id, "base": msgspec.json.encode(item.vector_clock).decode()}
+        return await page.ask(path, {"do": deed, **fields, **typed})
+
+    async def titles() -> list[list[str]]:
+        lists = (await page.shown(ref)).checklists
+        return [[item.title for item in checklist.items if not item.is_archived] for checklist in lists]
+
+    answer = await send("Paper", "edit-item", title="Thick paper")
+    assert answer.headers["Location"].startswith(f"{path}#i-")
+    await send("Ink", "move-item:up")
+    assert await titles() == [["Thick paper", "Ink", "Stamps"]]
+    await send("Ink", "archive-item")
+    assert "1 archived item" in (await page.ask(path)).text
+    # What is out of sight is passed with the next one; at an end an item stays.
+    await send("Thick paper", "move-item:down")
+    await send("Thick paper", "move-item:down")
+    assert await titles() == [["Stamps", "Thick paper"]]
+    await send("Ink", "unarchive-item")
+    first = (await page.shown(ref)).checklists[0].items[0]
+    await send("Thick paper", f"move-item:before:{first.id}")
+    await send("Stamps", "move-item:list", checklist="At the post")
+    await send("Ink", f"move-item:list:{(await page.shown(ref)).checklists[1].id}")
+    assert await titles() == [["Thick paper"], ["Stamps", "Ink"]]
+    for deed, typed in (("edit-item", {"title": " "}), ("move-item:list", {"checklist": " "})):
+        refused = await send("Ink", deed, **typed)
+        assert (refused.status, 'class="refusal"' in refused.text) == (409, True)
+    for wrong in ("move-item", "move-item:away"):
+        assert (await send("Ink", wrong)).status == 400

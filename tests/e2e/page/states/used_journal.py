@@ -218,7 +218,7 @@ USED_STATES = [
     State("review-of-removed-task", "/reviews/{removed}", status=404),
     State("removed", "/removed"),
     State("task", "/tasks/{passport}"),
-    State("task-unfolded", "/tasks/{passport}", unfolded),
+    State("task-history", "/tasks/{passport}", clicked("#history summary", "#history[open]")),
     State("task-title", "/tasks/{passport}", clicked(".one h1", ".rename input:focus")),
     State("task-labels", "/tasks/{hostile}", clicked(".chip[data-menu=labels]", "#row-menu:popover-open")),
     State("task-menu", "/tasks/{hostile}", clicked(".name [data-menu]", "#row-menu:popover-open")),
