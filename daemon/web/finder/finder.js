@@ -17,8 +17,6 @@ let soon = 0;
 let looking = Promise.resolve();
 
 export function find() {
-  if (!dialog.open) dialog.showModal();
-  field.select();
   looking = look();
 }
 

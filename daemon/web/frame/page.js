@@ -370,7 +370,12 @@ else follow();
 const KEYS = JSON.parse(document.querySelector("header.bar").dataset.keys);
 const DEEDS = {
   add: () => import("./tasks.js").then(({ capture }) => capture()),
-  find: () => import("./finder.js").then(({ find }) => find()),
+  find: () => {
+    // At once: what is typed before the script is there is typed into it, and decides nothing.
+    if (!element("finder").open) element("finder").showModal();
+    element("finder").querySelector("input").select();
+    return import("./finder.js").then(({ find }) => find());
+  },
   help: () => import("./finder.js").then(({ help }) => help()),
   undo: () => {
     const form = element("undo-last");

@@ -70,6 +70,6 @@ def test_a_list_and_a_task_are_printed_without_what_is_pressed(laptop: Device, c
         assert not page.is_visible(".bar")
         page.goto(page.evaluate("location.origin") + f"/tasks/{ref}")
         page.emulate_media(media="print")
-        assert page.is_visible("bdi:text('She has the keys.')")
+        assert page.is_visible("main :text('She has the keys.')")
         for hidden in ("main textarea", ".bar", "main button:not(.tick)"):
             assert [part for part in page.query_selector_all(hidden) if part.is_visible()] == []
