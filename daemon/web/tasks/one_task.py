@@ -10,15 +10,19 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 from markupsafe import escape
+from msgspec import UnsetType
 from multidict import MultiDict, MultiDictProxy
 
+from daemon.agents.deciding.waiting_items import newest_occurrence
 from daemon.agents.person import agent_overview, inbox
 from daemon.agents.person.agent_overview import OutlookLookup
 from daemon.agents.person.task_agents import agents_of_tasks
+from daemon.agents.tools.agent_record import load_any_agent
 from daemon.journal import conflicts, entries, tasks
 from daemon.journal.fields.validation import PLAIN_STATUS, PRIORITIES
 from daemon.journal.human_input import HumanInput
-from daemon.journal.views.structures import Entry
+from daemon.journal.references.names import short_text
+from daemon.journal.views.structures import Entry, Task
 from daemon.refusal import Refused
 from daemon.task_fields import form_fields
 from daemon.web.decide.item_rows import card_of
@@ -196,7 +200,19 @@ class OneTask:
             else agent_overview.agent_details(snapshot, agent.id, now_ms, self._outlook),
             conflicts.list_conflicts(snapshot, task.id)[:CONFLICTS_MAX],
             _named_note(snapshot, task.id, address.note),
+            _proposers(snapshot, task),
         )
+
+
+def _proposers(snapshot: Snapshot, task: Task) -> dict[str, str]:
+    """Return the names of the agents that proposed values of a task, by the proposal; "" of one without."""
+    origins = {} if isinstance(task.provenance, UnsetType) else task.provenance
+    names = {}
+    for ref in {origin.item_id for origin in origins.values() if origin.item_id is not None}:
+        item = snapshot.item(id_from_text(ref))
+        agent = None if item is None else load_any_agent(snapshot, newest_occurrence(item).agent)
+        names[ref] = "" if agent is None else short_text(agent.name)
+    return names
 
 
 def open_task(query: Mapping[str, str]) -> str:

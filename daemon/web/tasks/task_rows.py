@@ -3,10 +3,12 @@
 Never says the same twice: what belongs to a task is told by the rows of its parts.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, cast
 
 import msgspec
+from msgspec import UnsetType
 
 from daemon.agents.person.agent_overview import AgentDetails
 from daemon.journal.fields.validation import CLOSED, PLAIN_STATUS, PRIORITY_DEFAULT
@@ -29,10 +31,10 @@ from daemon.web.tasks.part_rows import (
 )
 from daemon.words import terms
 from daemon.words.agents import report_age_words, report_fields, report_list, report_list_words
-from daemon.words.dates import duration_words
+from daemon.words.dates import duration_words, relative_time
 from daemon.words.task_parts import day_facts, spent_words
 from daemon.words.translation import _, ngettext
-from daemon.words.values import with_colon
+from daemon.words.values import field_words, value_words, with_colon
 
 STATUS_TONES: Final = {"IN PROGRESS": "green", "DONE": "green", "REJECTED": "red"}
 NOTES_SHOWN: Final = 20
@@ -41,12 +43,16 @@ MARKUP_SHOWN: Final = 50
 
 
 class ShownTask(NamedTuple):
-    """What is read of a task. `named_note` is the note that the address asks for; None for none."""
+    """What is read of a task. `named_note` is the note that the address asks for; None for none.
+
+    `proposers` are the names of the agents that proposed values of it, by the proposal.
+    """
 
     task: Task
     agent: AgentDetails | None
     disputes: list[Conflict]
     named_note: Entry | None
+    proposers: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,15 @@ class Chip:
     tone: str = ""
     is_set: bool = True
     is_asked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OriginRow:
+    """A value that an agent proposed and a person took: its field, its words, and who did what with it."""
+
+    field: str
+    words: str
+    by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +107,7 @@ class TaskPage:
     links: list[LinkRow]
     report: list[str]
     report_age: str
+    origins: list[OriginRow]
     steps: list[StepRow]
     left_out: str
     base: str
@@ -104,7 +120,7 @@ class TaskPage:
 
 def page_of_task(shown: ShownTask, now_s: float, *, with_all_notes: bool) -> TaskPage:
     """Return one task in words."""
-    task, agent, disputes, named = shown
+    task, agent, disputes, named, proposers = shown
     is_closed = task.status in CLOSED
     notes = task.entries if with_all_notes else task.entries[-NOTES_SHOWN:]
     is_apart = named is not None and named.id not in {entry.id for entry in notes}
@@ -135,6 +151,7 @@ def page_of_task(shown: ShownTask, now_s: float, *, with_all_notes: bool) -> Tas
         report_age=""
         if agent is None
         else ", ".join(report_age_words(cast(Any, msgspec.to_builtins(agent)))),
+        origins=_origins(task, proposers, now_s),
         steps=step_rows(task, now_s),
         left_out=_left_out_words(task),
         base=clock_text(task.vector_clock),
@@ -165,6 +182,27 @@ def _day_chips(task: Task, now_s: float) -> list[Chip]:
         elif field.name == "due":
             chips.append(Chip(field.name, _("Due"), is_set=False, is_asked=True))
     return chips
+
+
+def _origins(task: Task, proposers: Mapping[str, str], now_s: float) -> list[OriginRow]:
+    """Return the values that agents proposed, with who proposed each and whether a person changed it."""
+    rows = []
+    for key, origin in ({} if isinstance(task.provenance, UnsetType) else task.provenance).items():
+        if origin.as_proposed is None or origin.item_id is None:
+            continue
+        name, _slash, member = key.partition("/")
+        field = name.removesuffix("_ids").removesuffix("_id")
+        words = _("proposed by {agent}, confirmed by you")
+        if not origin.as_proposed:
+            words = _("proposed by {agent}, changed by you")
+        by = words.format(agent=proposers.get(origin.item_id) or _("an agent"))
+        value = member or value_words(getattr(task, field, None), field)
+        rows.append(
+            OriginRow(
+                field_words(field), value, " · ".join(filter(None, [by, relative_time(origin.at, now_s)]))
+            )
+        )
+    return rows
 
 
 def _report(agent: AgentDetails | None) -> list[str]:

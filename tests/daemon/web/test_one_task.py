@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from daemon.agents.person import lifecycle
 from daemon.agents.running.timetable import Outlook
@@ -25,7 +26,8 @@ from daemon.journal.human_input import HumanInput
 from daemon.journal.links import NewLink
 from daemon.journal.tasks import TaskEdit
 from daemon.journal.time_records import NewTimer, Stop
-from daemon.web.tasks.task_rows import NOTES_SHOWN
+from daemon.journal.views.structures import Origin
+from daemon.web.tasks.task_rows import NOTES_SHOWN, ShownTask, page_of_task
 from store.sentence import sentence
 from store.transaction import EntityWrite
 from syncproto.codec import Value
@@ -446,3 +448,18 @@ async def test_an_item_is_edited_moved_archived_and_put_back(page: TaskPage) -> 
         assert (refused.status, 'class="refusal"' in refused.text) == (409, True)
     for wrong in ("move-item", "move-item:away"):
         assert (await send("Ink", wrong)).status == 400
+
+
+async def test_a_value_says_which_agent_proposed_it_and_whether_a_person_changed_it(page: TaskPage) -> None:
+    (item,) = await page.propose(("set_task_title", {"title": "Better"}))
+    stored = await page.store.read(lambda snapshot: snapshot.item(id_from_text(item)))
+    assert stored is not None
+    path = f"/tasks/{id_to_text(stored.task)}"
+    await page.ask(path, {"decide": (await page.ask(path)).forms()[f"confirmed {item}"]})
+    text = (await page.ask(path)).text
+    pattern = r'title <bdi>Better</bdi></p><p class="diff"><bdi>proposed by an agent, confirmed by you'
+    assert re.search(pattern, text)
+    origin = Origin(by="user", at="", device="", device_name="", item_id=item, as_proposed=False)
+    task = replace(await page.shown(id_to_text(stored.task)), provenance={"label_ids/home": origin})
+    shown = page_of_task(ShownTask(task, None, [], None, {item: "Laura"}), 0.0, with_all_notes=False)
+    assert [(row.words, row.by) for row in shown.origins] == [("home", "proposed by Laura, changed by you")]
