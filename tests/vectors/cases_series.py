@@ -59,6 +59,8 @@ _UNREAD = (
     "AFTER=0",
     "AFTER=3661",
 )
+_STEPS = (("Cactus", 0), ("Cactus", 1), ("Füttern 🐈", 49))
+"""Titles of steps, each with the number of equal ones before it."""
 
 
 def occurrences() -> list[Case]:
@@ -93,7 +95,7 @@ def _ids() -> list[Case]:
     root, task = name_id("a series"), name_id("a task of it")
     cases: list[tuple[str, list[Any], bytes]]
     cases = [("occurrence", [wire.text(root), token], root) for token in ("2026-12-04", "1", "10000")]
-    cases += [("occurrence step", [wire.text(task), number], task) for number in (0, 49)]
+    cases += [("occurrence step", [wire.text(task), title, ordinal], task) for title, ordinal in _STEPS]
     cases += [("series split", [wire.text(root), "2026-12-04"], root)]
     return [
         {

@@ -29,7 +29,7 @@ def _checklist_writes(occurrence: Occurrence) -> Iterator[EntityWrite]:
     yield EntityWrite(checklist, "checklist", {"task_id": task, "title": TODOS_TITLE, "position": place})
     for number, title in enumerate(steps):
         yield EntityWrite(
-            step_id(task, number),
+            step_id(task, title, steps[:number].count(title)),
             "checklist_item",
             {
                 "checklist_id": checklist,
@@ -42,6 +42,10 @@ def _checklist_writes(occurrence: Occurrence) -> Iterator[EntityWrite]:
         place = position_between(place, None)
 
 
-def step_id(task: EntityId, number: int) -> EntityId:
-    """Return the id of an item of the checklist that a task of a series begins with."""
-    return derived_id("occurrence step", id_to_text(task), number, time_of=task)
+def step_id(task: EntityId, title: str, ordinal: int) -> EntityId:
+    """Return the id of an item of the checklist that a task of a series begins with.
+
+    It follows from the title, not from the place: whoever ticks one ticks it whatever the steps become.
+    `ordinal` counts the steps of that title that stand before it.
+    """
+    return derived_id("occurrence step", id_to_text(task), title, ordinal, time_of=task)

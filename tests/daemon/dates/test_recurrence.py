@@ -43,12 +43,12 @@ def test_what_is_no_rule_of_days_is_not_read(rule: str) -> None:
 
 def test_ids_follow_as_specified() -> None:
     for case in (case for case in CASES if "tag" in case):
-        named, token = id_from_text(case["parts"][0]), case["parts"][1]
+        named, (token, *others) = id_from_text(case["parts"][0]), case["parts"][1:]
         match case["tag"]:
             case "occurrence":
                 made = occurrence_id(named, token)
             case "occurrence step":
-                made = step_id(named, token)
+                made = step_id(named, token, *others)
             case _:
                 made = split_series_id(named, token)
         assert made.hex() == case["id"]

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from daemon.journal import entries, search, series, tasks
+from daemon.journal import checklist_items, entries, search, series, tasks
+from daemon.journal.checklist_items import ItemEdit
 from daemon.journal.entries import NewEntry
 from daemon.journal.recurring.occurrences import occurrence_id, shown_occurrences
 from daemon.journal.series import (
@@ -123,6 +124,26 @@ def test_a_series_is_edited_here_while_a_task_is_done_there(a: Home, b: Home) ->
         task = home.entity(id_from_text(occurrence_text(made, day(0))))
         assert task.conflicts() == {}, "what followed from the series competes with nobody's word"
         assert (task.value("status"), task.value("due")) == ("DONE", day(3))
+
+
+def test_a_tick_stays_on_its_step_whatever_the_steps_become(a: Home, b: Home) -> None:
+    made = add(a, "FREQ=DAILY", steps=["Cactus", "Fern", "Cactus"])
+    a.fleet.sync()
+    task = occurrence_text(made, day(0))
+    a.write(lambda tx: entries.add(tx, task, NewEntry("the cactus is dry")))
+    items = a.read(lambda snapshot: tasks.show(snapshot, task)).checklists[0].items
+    a.write(lambda tx: checklist_items.edit_item(tx, items[0].id, ItemEdit(is_checked=True)))
+    b.write(lambda tx: series.edit(tx, made.id, SeriesEdit(steps=["Buy soil", "Cactus", "Fern"]), TODAY))
+    b.write(lambda tx: entries.add(tx, task, NewEntry("no soil left")))
+    a.fleet.sync()
+    for home in (a, b):
+        shown = home.read(lambda snapshot: tasks.show(snapshot, task))
+        assert sorted((item.title, item.is_checked) for item in shown.checklists[0].items) == [
+            ("Buy soil", False),
+            ("Cactus", False),
+            ("Cactus", True),
+            ("Fern", False),
+        ]
 
 
 def test_a_series_that_was_split_on_both_devices_is_one(a: Home, b: Home) -> None:
