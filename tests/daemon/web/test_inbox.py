@@ -209,6 +209,22 @@ def test_no_template_switches_escaping_off_or_has_a_script_or_style_of_its_own()
         assert all("src=" in tag for tag in re.findall(r"<script[^>]*>", text)), template
 
 
+def test_the_enter_key_in_a_field_presses_no_button_that_takes_something_away():
+    fields = r'<textarea|<input(?![^>]*type="(?:hidden|checkbox|radio|file)")|{{ lines?\('
+    first = re.compile(r'<button(?![^>]*type="button")[^>]*')
+    takes = re.compile(
+        r"value=\"(remove|end|leave|destroy|drop|forget|revoke|stop|cancel|archive|reject|skip)|class=\"red"
+    )
+    forms = [
+        (template.name, form)
+        for template in WEB_FOLDER.rglob("*.html")
+        for form in re.findall(r"<form.*?</form>", template.read_text("utf-8"), re.DOTALL)
+        if re.search(fields, form)
+    ]
+    assert len(forms) > 20
+    assert [name for name, form in forms if (button := first.search(form)) and takes.search(button[0])] == []
+
+
 def test_scripts_are_sent_without_comments_and_say_the_same():
     files = Renderer().static_files
     sent = {name: content.decode() for name, (media, content) in files.items() if media.startswith("text/")}
