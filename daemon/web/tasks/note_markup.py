@@ -1,7 +1,8 @@
 """A note as HTML: Markdown (CommonMark, with tables and struck-out words) is shown as what it means.
 
 Never lets markup of a note through, an image, or an address that is none of http, https and mailto. Never
-takes long: a note of many characters is shown as it is written.
+takes long or gives much: a note that would is shown as it is written. Little text can be much of a page: a
+table is filled with cells that its rows lack, and an address that is defined once is written at each link.
 """
 
 import re
@@ -12,6 +13,7 @@ from typing import Any, Final
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup
@@ -19,8 +21,14 @@ from markupsafe import Markup
 from daemon.words.terminal_text import escape as visible
 
 CHARS_MAX: Final = 5_000
+HTML_CHARS_MAX: Final = 25_000
+"""What a note may become: several times what prose, lists and tables of `CHARS_MAX` do."""
+PAGE_CHARS_MAX: Final = 100_000
+"""What all notes of a page may become. A note counts as what it was or became, whichever is longer."""
+_BLOCK_TOKENS_MAX: Final = 8_000
 _NESTING_MAX: Final = 20
-_NOTES_KEPT: Final = 512
+_NOTES_KEPT: Final = 128
+"""With `HTML_CHARS_MAX`, some megabytes at most."""
 _ADDRESS: Final = re.compile(r"(?:https?://|mailto:)[^\s\\]", re.IGNORECASE)
 
 
@@ -67,11 +75,33 @@ class _Renderer(RendererHTML):
         return f'<a href="{address}" rel="noopener noreferrer">'
 
 
+class _TooMuch(Exception):
+    """A note is shown as it is written: its markup would be long, or leave out what is nested deeply."""
+
+
+class _FewTokens(list[Token]):
+    """The tokens of the blocks of a note. Raises _TooMuch at those beyond what a note may have."""
+
+    def append(self, token: Token) -> None:
+        # The parser leaves out what stands deeper than it nests.
+        if len(self) >= _BLOCK_TOKENS_MAX or token.level >= _NESTING_MAX - 1:
+            raise _TooMuch
+        super().append(token)
+
+
 def _make_parser() -> MarkdownIt:
     options: Any = {"html": False, "breaks": True, "maxNesting": _NESTING_MAX}
     parser = MarkdownIt("commonmark", options, renderer_cls=_Renderer)
     parser.enable(["table", "strikethrough"]).disable(["image", "html_block", "html_inline"])
+
+    def parse_blocks(core: StateCore) -> None:
+        core.tokens = _FewTokens()
+        parser.block.parse(core.src, parser, core.env, core.tokens)
+
+    parser.core.ruler.at("block", parse_blocks)
     parser.validateLink = lambda url: _ADDRESS.match(url) is not None  # type: ignore[method-assign]
+    # It puts its rules together at the first text, which two threads must not do at once.
+    parser.render("a")
     return parser
 
 
@@ -80,7 +110,41 @@ _PARSER: Final = _make_parser()
 
 @lru_cache(_NOTES_KEPT)
 def note_markup(text: str) -> Markup | None:
-    """Return a note as HTML; None if it is too long for that."""
+    """Return a note as HTML of `HTML_CHARS_MAX` at most; None if it is too long for that."""
     if len(text) > CHARS_MAX:
         return None
-    return Markup(_PARSER.render(text))  # noqa: S704 - the renderer has escaped every word of it
+    environment: EnvType = {}
+    try:
+        tokens = _PARSER.parse(text, environment)
+    except _TooMuch:
+        return None
+    if sum(map(_raw_chars, tokens)) > HTML_CHARS_MAX:
+        return None
+    html = _PARSER.renderer.render(tokens, _PARSER.options, environment)
+    if len(html) > HTML_CHARS_MAX:
+        return None
+    return Markup(html)  # noqa: S704 - the renderer has escaped every word of it
+
+
+def _raw_chars(token: Token) -> int:
+    """Return how much of what is rendered a token holds: words and addresses, before they are escaped."""
+    own = len(token.content) if token.children is None else sum(map(_raw_chars, token.children))
+    return own + len(str(token.attrs.get("href", "")))
+
+
+class PageMarkup:
+    """The notes of one page as HTML, as many as one page shows so; the others as they are written."""
+
+    def __init__(self) -> None:
+        self._left = PAGE_CHARS_MAX
+
+    def of_note(self, text: str) -> Markup | None:
+        """Return a note as HTML; None if it, or the page with it, would be too long for that."""
+        if len(text) > min(CHARS_MAX, self._left):
+            return None
+        markup = note_markup(text)
+        # What was refused took its time all the same.
+        cost = CHARS_MAX if markup is None else max(len(text), len(markup))
+        is_shown = cost <= self._left
+        self._left = max(0, self._left - cost)
+        return markup if is_shown else None

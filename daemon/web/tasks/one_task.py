@@ -32,7 +32,7 @@ from daemon.web.services import PageServices
 from daemon.web.tasks.row_deeds import do_to_rows
 from daemon.web.tasks.row_menu import category_names, label_names, menu_choices, offered_labels
 from daemon.web.tasks.sent_forms import SentForm, forms_of, read_sent
-from daemon.web.tasks.task_rows import ShownTask, page_of_task
+from daemon.web.tasks.task_rows import ShownTask, TaskPage, page_of_task
 from daemon.web.typed_words import words_to_copy
 from daemon.words.translation import _
 from store.snapshot import Snapshot
@@ -131,15 +131,15 @@ class OneTask:
     async def values(self, address: TaskAddress, done: DoneForm, here: str) -> dict[str, Any]:
         """Return what templates show of a task; its forms go to `here`. Raises Refused if it is gone."""
         now_ms = self._services.now_ms()
-        shown, cards, labels, categories = await self._services.store.read(
+        # What takes time is done on the thread that reads: the event loop serves everybody.
+        task, shown, cards, labels, categories = await self._services.store.read(
             lambda snapshot: (
-                self._read(snapshot, address, now_ms),
+                *self._read_page(snapshot, address, now_ms),
                 inbox.with_evidence(snapshot, inbox.list_cards(snapshot, now_ms, id_from_text(address.ref))),
                 label_names(snapshot),
                 category_names(snapshot),
             )
         )
-        task = page_of_task(shown, now_ms / 1000, with_all_notes=address.notes == EVERY)
         sent, own = done.sent, shown.task.labels
         forms = forms_of(shown.task, task.base, task.editable_notes(), sent)
         return {
@@ -188,6 +188,10 @@ class OneTask:
             ],
             "again": deed if deed != "restore" else typed.get("again", ""),
         }
+
+    def _read_page(self, snapshot: Snapshot, address: TaskAddress, now_ms: int) -> tuple[TaskPage, ShownTask]:
+        shown = self._read(snapshot, address, now_ms)
+        return page_of_task(shown, now_ms / 1000, with_all_notes=address.notes == EVERY), shown
 
     def _read(self, snapshot: Snapshot, address: TaskAddress, now_ms: int) -> ShownTask:
         """Read a task, its agent, what devices changed on it while apart, and a note. Raises Refused."""

@@ -21,7 +21,7 @@ from daemon.journal.views.structures import (
     TimeRecord,
 )
 from daemon.web.tasks.conflict_rows import clock_text
-from daemon.web.tasks.note_markup import note_markup
+from daemon.web.tasks.note_markup import PageMarkup
 from daemon.words import terms
 from daemon.words.dates import full_time_words, relative_time
 from daemon.words.task_parts import length_words, span_words, task_link_words, tick_words
@@ -109,8 +109,8 @@ class StepRow:
     by: str
 
 
-def note_row(entry: Entry, now_s: float, *, is_plain: bool = False) -> NoteRow:
-    """Return a note in words; `is_plain` shows its lines as they are written."""
+def note_row(entry: Entry, now_s: float, page: PageMarkup) -> NoteRow:
+    """Return a note in words, as HTML too if `page` has room for that."""
     text = entry.text.replace("\r\n", "\n")
     device = entry.device_name or ""
     by = author_words(entry.author, device, entry.as_proposed) if entry.author else device
@@ -119,7 +119,7 @@ def note_row(entry: Entry, now_s: float, *, is_plain: bool = False) -> NoteRow:
         " · ".join(filter(None, [by, relative_time(entry.happened_at, now_s)])),
         full_time_words(entry.happened_at),
         entry.text.splitlines(),
-        None if is_plain else note_markup(text),
+        page.of_note(text),
         entry.removed,
         is_editable=entry.author == "user" and not entry.removed and _is_shown_whole(text),
         text=text,

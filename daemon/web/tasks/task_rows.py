@@ -16,6 +16,7 @@ from daemon.journal.views.structures import Conflict, Entry, Task
 from daemon.task_fields import DAY_FIELDS
 from daemon.web.decide.agent_line import AgentLine, agent_line
 from daemon.web.tasks.conflict_rows import ConflictRow, clock_text, conflict_rows
+from daemon.web.tasks.note_markup import PageMarkup
 from daemon.web.tasks.part_rows import (
     TIMES_SHOWN,
     LinkRow,
@@ -38,8 +39,6 @@ from daemon.words.values import field_words, value_words, with_colon
 
 STATUS_TONES: Final = {"IN PROGRESS": "green", "DONE": "green", "REJECTED": "red"}
 NOTES_SHOWN: Final = 20
-MARKUP_SHOWN: Final = 50
-"""The newest notes that are shown as HTML: each takes time, and nobody says how many there are."""
 
 
 class ShownTask(NamedTuple):
@@ -119,10 +118,11 @@ class TaskPage:
 
 
 def page_of_task(shown: ShownTask, now_s: float, *, with_all_notes: bool) -> TaskPage:
-    """Return one task in words."""
+    """Return one task in words. It takes time: never call it on the event loop."""
     task, agent, disputes, named, proposers = shown
     is_closed = task.status in CLOSED
     notes = task.entries if with_all_notes else task.entries[-NOTES_SHOWN:]
+    markup = PageMarkup()
     is_apart = named is not None and named.id not in {entry.id for entry in notes}
     return TaskPage(
         id=task.id,
@@ -137,12 +137,10 @@ def page_of_task(shown: ShownTask, now_s: float, *, with_all_notes: bool) -> Tas
         has_agent=task.agent_id is not None,
         conflicts=conflict_rows(disputes, now_s),
         lists=list_rows(task.checklists, now_s),
-        notes=[
-            note_row(entry, now_s, is_plain=number >= MARKUP_SHOWN)
-            for number, entry in reversed(list(enumerate(reversed(notes))))
-        ],
+        # The newest come first to what the page has room for.
+        notes=[note_row(entry, now_s, markup) for entry in reversed(notes)][::-1],
         notes_left=len(task.entries) - len(notes),
-        named_note=note_row(named, now_s) if named is not None and is_apart else None,
+        named_note=note_row(named, now_s, markup) if named is not None and is_apart else None,
         times=time_rows(task.times, now_s),
         times_left=max(0, len(task.times) - TIMES_SHOWN),
         spent=duration_words(task.time_spent_minutes) if task.time_spent_minutes else "",

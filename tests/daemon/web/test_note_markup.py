@@ -1,11 +1,20 @@
 """A note as HTML: what Markdown means, and what of it never reaches a page."""
 
 import re
-import time
+import sys
+from types import FrameType
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from daemon.web.tasks.note_markup import CHARS_MAX, note_markup
+from daemon.web.tasks.note_markup import (
+    CHARS_MAX,
+    HTML_CHARS_MAX,
+    PAGE_CHARS_MAX,
+    PageMarkup,
+    note_markup,
+)
 
 TAGS = {
     *("p", "strong", "em", "s", "br", "hr", "ul", "ol", "li", "a", "code", "pre", "blockquote"),
@@ -59,11 +68,94 @@ def test_no_markup_image_script_or_hidden_sign_of_a_note_is_let_through(text: st
     assert not [character for character in shown if not (character.isprintable() or character == "\n")]
 
 
-@pytest.mark.parametrize(
-    "part", ["[", "![[", "*_", "[a](", "`", "<", "> ", "- ", "| a ", "[x]: y\n", "&#x41;"]
+def fill(part: str, tail: str = "") -> str:
+    """Return a note as long as one may be, of one part."""
+    return (part * CHARS_MAX)[: CHARS_MAX - len(tail)] + tail
+
+
+HOSTILE = [
+    *(fill(part) for part in ("[", "![[", "*_", "[a](", "`", "<", "> ", "- ", "| a ", "[x]: y\n", "&#x41;")),
+    *(
+        fill(part)
+        for part in ("#\n", "1. a\n\n", "*a_ ", "~~a ", "\u202e", '"', ">- >- >- a\n", "|a|\n|-|\n\n")
+    ),
+    fill("[", "]" * (CHARS_MAX // 2)),
+    fill("a|" * 300 + "\n" + "-|" * 300 + "\n" + "|\n" * CHARS_MAX),
+    fill("> a|" * 18 + "\n" + "-|" * 90 + "\n" + "|\n" * CHARS_MAX),
+    ">" * 18 + "a\n" * 400,
+    "[a]: http://" + "x" * 2_400 + "\n\n" + "[a]" * 800,
+    "[a]: http://" + "\U0001f600" * 2_000 + "\n\n" + "[a]" * 900,
+    "".join("`" * ticks + " " for ticks in range(1, 99)),
+    "".join("  " * depth + "- a\n" for depth in range(18)),
+]
+CALLS_PER_CHAR_MAX = 250
+"""How much work a note may be: calls of functions, which a slow machine does not make more."""
+
+
+def count_calls(text: str) -> int:
+    """Return how many functions are called to show a note."""
+    calls = 0
+
+    def count(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal calls
+        del frame, argument
+        calls += event.endswith("call")
+
+    sys.setprofile(count)
+    try:
+        note_markup.__wrapped__(text)
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:12]))
+def test_no_note_is_much_work_or_much_of_a_page(text: str) -> None:
+    assert len(note_markup(text) or "") <= HTML_CHARS_MAX
+    assert count_calls(text) <= CALLS_PER_CHAR_MAX * len(text)
+
+
+PARTS = st.sampled_from(
+    ["a", "|", "-", ">", "- ", "1. ", "\n", "`", "*", "_", "~~", "[a]", "[a]: http://b", "\t"]
 )
-def test_no_note_takes_long(part: str) -> None:
-    began_s = time.perf_counter()
-    note_markup((part * CHARS_MAX)[:CHARS_MAX])
-    assert time.perf_counter() - began_s < 1
-    assert note_markup(part * CHARS_MAX + "x") is None
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.tuples(st.lists(PARTS, min_size=1, max_size=6), st.integers(1, 900)), min_size=1, max_size=5)
+)
+def test_no_note_that_repeats_what_counts_in_markdown_is_much_of_a_page(
+    runs: list[tuple[list[str], int]],
+) -> None:
+    text = "".join("".join(parts) * times for parts, times in runs)[:CHARS_MAX]
+    assert len(note_markup.__wrapped__(text) or "") <= HTML_CHARS_MAX
+
+
+def test_a_longer_note_is_shown_as_it_is_written() -> None:
+    assert note_markup("a" * CHARS_MAX) is not None
+    assert note_markup("a" * CHARS_MAX + "x") is None
+
+
+def test_nothing_that_is_nested_deeply_is_left_out() -> None:
+    assert "deep" in (note_markup(">" * 15 + " deep") or "")
+    for depth in range(15, 30):
+        assert "deep" in (note_markup(">" * depth + " deep") or "deep")
+
+
+def test_all_notes_of_a_page_together_are_bounded_and_the_first_come_first() -> None:
+    page = PageMarkup()
+    shown = [page.of_note(fill(f"- {number}\n")) for number in range(30)]
+    is_shown = [markup is not None for markup in shown]
+    assert is_shown[0]
+    assert is_shown == sorted(is_shown, reverse=True)
+    assert PAGE_CHARS_MAX - HTML_CHARS_MAX < sum(len(markup or "") for markup in shown) <= PAGE_CHARS_MAX
+    refused = PageMarkup()
+    for _ in range(PAGE_CHARS_MAX // CHARS_MAX):
+        assert refused.of_note(fill(">" * 30 + "a\n")) is None
+    assert refused.of_note("*short*") is None
+
+
+def test_what_is_kept_of_notes_is_a_few_megabytes() -> None:
+    kept = note_markup.cache_parameters()["maxsize"]
+    assert kept is not None
+    assert kept * (CHARS_MAX + HTML_CHARS_MAX) <= 4_000_000

@@ -5,10 +5,12 @@ Never runs a script: tests/e2e/page/test_page_tasks.py does.
 
 import html
 import re
+import threading
 from collections.abc import AsyncIterator
 from datetime import UTC
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -27,6 +29,8 @@ from daemon.journal.links import NewLink
 from daemon.journal.tasks import TaskEdit
 from daemon.journal.time_records import NewTimer, Stop
 from daemon.journal.views.structures import Origin
+from daemon.web.tasks import task_rows
+from daemon.web.tasks.note_markup import CHARS_MAX, PAGE_CHARS_MAX
 from daemon.web.tasks.task_rows import NOTES_SHOWN, ShownTask, page_of_task
 from store.sentence import sentence
 from store.transaction import EntityWrite
@@ -244,6 +248,31 @@ async def test_an_old_note_that_evidence_names_is_on_the_page(page: TaskPage) ->
     for wrong in (f"/tasks/{other}?note={first.id}", f"/tasks/{ref}?note={'0' * 32}", f"/tasks/{ref}?note=x"):
         answer = await page.ask(wrong)
         assert (answer.status, "Note 0." in answer.text) == (200, False)
+
+
+async def test_notes_of_hostile_markdown_are_bounded_on_a_page_and_hold_up_nobody_else(
+    page: TaskPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ref = await page.task()
+    table = ("a|" * 300 + "\n" + "-|" * 300 + "\n" + "|\n" * CHARS_MAX)[:CHARS_MAX]
+    links = "[a]: http://" + "x" * 2_400 + "\n\n" + "[a]" * 800
+    for number in range(4):
+        for text in (table, links, "- item\n" * 600):
+            await page.store.write(
+                partial(entries.add, ref=ref, new=NewEntry(f"{number}\n\n{text}"[:CHARS_MAX]))
+            )
+    threads = set[str]()
+
+    def note_thread(*arguments: Any, **options: Any) -> Any:
+        threads.add(threading.current_thread().name)
+        return task_rows.page_of_task(*arguments, **options)
+
+    monkeypatch.setattr("daemon.web.tasks.one_task.page_of_task", note_thread)
+    shown = (await page.ask(f"/tasks/{ref}?notes=all")).text
+    # Each note is there once to read and once in its form.
+    assert len(shown) < PAGE_CHARS_MAX + 12 * 2 * 4 * CHARS_MAX
+    assert threads
+    assert all(name.startswith("store-reader") for name in threads)
 
 
 async def test_labels_are_added_and_taken_away_a_line_each(page: TaskPage) -> None:
