@@ -359,6 +359,21 @@ async def test_a_persons_own_note_is_edited_and_an_agents_is_not(page: TaskPage)
     assert sorted(await texts(page, ref)) == ["By the agent.", "Nothing\u202eseen.", "Three photos.\n"]
 
 
+@pytest.mark.parametrize("own", [{}, {"text": ""}])
+async def test_a_note_without_words_of_another_device_is_shown_and_edited(
+    page: TaskPage, own: dict[str, Value]
+) -> None:
+    ref = await page.task()
+    fields: dict[str, Value] = {"task_id": id_from_text(ref), "source": "note", **own}
+    await page.store.write(lambda tx: tx.commit([EntityWrite(tx.new_id(), "entry", fields)]))
+    note = (await page.shown(ref)).entries[-1].id
+    answer = await page.ask(f"/tasks/{ref}")
+    assert (answer.status, '>Edit<span class="unseen">: Note</span>' in answer.text) == (200, True)
+    form = {"do": "edit-note", **hidden_fields(answer.text, f"note-{note}")}
+    await page.follow(await page.ask(f"/tasks/{ref}", form | {"note": "Three photos."}))
+    assert "Three photos." in (await page.ask(f"/tasks/{ref}")).text
+
+
 async def test_an_edit_of_a_note_that_changed_meanwhile_loses_neither(page: TaskPage) -> None:
     ref = await page.task()
     path, note = f"/tasks/{ref}", await noted(page, ref, "On Monday.")
