@@ -201,7 +201,7 @@ def test_words_that_turn_or_run_are_shown_as_they_are(laptop: Device, chromium: 
         page.fill("main [name=note]", title)
         page.click("main .main")
         page.wait_for_selector("#notes")
-        for part in ("h1 bdi", "#notes ~ ul .item bdi >> nth=0"):
+        for part in ("h1 bdi", "#notes ~ ul .item .text p"):
             assert page.inner_text(part) == title.replace("\u202e", "\\u202e")
         for path in ("/tasks", "/board"):
             page.goto(f"{origin_of(page)}{path}")
