@@ -249,4 +249,5 @@ def test_a_finger_gets_through_the_main_flows(device: MakeDevice, chromium: Brow
         invite_and_check(walk)
         assert walk.page.get_attribute("html", "lang") == LANGUAGE
     assert {step: faults for step, faults in walk.faults.items() if faults} == {}
-    assert complaints == []
+    # Chromium tells that it did as the answer to signing out asks.
+    assert [words for words in complaints if not words.startswith("Clear-Site-Data")] == []
