@@ -174,6 +174,7 @@ def _own_decisions(
 def find_task_in_scope(snapshot: Snapshot, agent: EntityId, ref: str) -> Entity:
     """Find a task by its id or title, or by its whole id alone if the agent may read some categories only.
 
+    A task of a series that nobody has touched is none: what an agent names, a person has had to do with.
     Raises Refused: forbidden if the agent works on no task, not_found, ambiguous. No refusal tells whether
     there is a task that the agent may not read.
     """
@@ -184,13 +185,14 @@ def find_task_in_scope(snapshot: Snapshot, agent: EntityId, ref: str) -> Entity:
     if scope == ALL_TASKS:
         return _find_task_unnamed(snapshot, ref)
     hint = sentence("agent-names-by-id", "name a task that this agent may read by its whole id")
-    return entities.find_by_full_id(snapshot, "task", ref, Sight(snapshot, agent).shows_task, hint)
+    is_shown = Sight(snapshot, agent).shows_task
+    return entities.find_by_full_id(snapshot, "task", ref, is_shown, hint, untouched=False)
 
 
 def _find_task_unnamed(snapshot: Snapshot, ref: str) -> Entity:
     """Find a task. Raises Refused without the title of any: two may be meant, or a removed one."""
     try:
-        return entities.find_task(snapshot, ref)
+        return entities.find_task(snapshot, ref, untouched=False)
     except Refused as refused:
         match refused.code:
             case RefusalCode.AMBIGUOUS:

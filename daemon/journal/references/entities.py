@@ -38,19 +38,20 @@ _HEX = re.compile(r"[0-9a-f]{3,32}")
 assert ID_PREFIX_CHARS_MIN == 3
 
 
-def find_task(snapshot: Snapshot, ref: str, *, removed: bool = False) -> Entity:
+def find_task(snapshot: Snapshot, ref: str, *, removed: bool = False, untouched: bool = True) -> Entity:
     """Find the task that `ref` names; `removed` looks among those out of sight too, if none is in sight.
 
+    Without `untouched`, the tasks of series that nobody has touched are none.
     Raises Refused: usage for an empty or too short reference, not_found, ambiguous.
     """
     by_id = _by_id(snapshot, ("task",), ref)
     if by_id is not None and by_id.id == _full(ref):
         return _in_sight(by_id, "task", removed)
-    named = occurrences_named(snapshot, ref)
+    named = occurrences_named(snapshot, ref) if untouched else []
     entities = _by_title(snapshot, ref, removed)
     prefixed = _with_id_prefix(snapshot, ("task",), ref)
-    untouched = [occurrence.entity() for occurrence in named]
-    together = _visible_or_removed([*prefixed, *entities, *untouched], removed) or _visible_or_removed(
+    computed = [occurrence.entity() for occurrence in named]
+    together = _visible_or_removed([*prefixed, *entities, *computed], removed) or _visible_or_removed(
         _by_letters(snapshot, ref, removed), removed
     )
     if not together and prefixed:
@@ -82,13 +83,15 @@ def find_by_full_id(
     ref: str,
     is_meant: Callable[[Entity], bool] = lambda _entity: True,
     hint: Sentence = WHOLE_ID_HINT,
+    *,
+    untouched: bool = True,
 ) -> Entity:
     """Find the entity of a kind that has this whole id, in sight or not. Raises Refused (not_found).
 
-    One that is not meant is refused as if it were not there.
+    One that is not meant is refused as if it were not there; so is, without `untouched`, a computed task.
     """
     entity = _by_id(snapshot, (kind,), ref)
-    if entity is None and kind == "task" and _full(ref) is not None:
+    if entity is None and untouched and kind == "task" and _full(ref) is not None:
         named = occurrences_with_id(snapshot, ref)
         entity = touched_task(snapshot, named[0].entity(), named) if named else None
     if entity is None or not is_meant(entity):

@@ -3,15 +3,20 @@
 Never goes through a socket: `tests/daemon/control/routes/test_outside.py` does.
 """
 
+from datetime import date
 from typing import Any
 
 import pytest
 
 from daemon.agents.deciding.decision_result import DecisionOutcome
-from daemon.agents.outside import proposal_views, proposals
+from daemon.agents.outside import proposal_views, proposals, readable_tasks
 from daemon.agents.person import external_agents, lifecycle, policy_edits, presence_edits
 from daemon.agents.proposing.authenticity import authentic_item
 from daemon.agents.tools.agent_record import agent_id, external_agent_id
+from daemon.journal import series, tasks
+from daemon.journal.references import entities
+from daemon.journal.series import NewSeries
+from daemon.journal.tasks import TaskEdit
 from daemon.refusal import RefusalCode, Refused
 from store.fold.verdicts import DecisionStatus
 from store.transaction import EntityWrite
@@ -44,6 +49,20 @@ def again(home: Home, agent: EntityId, result: proposal_views.ProposedSet) -> pr
     found_set = home.read(lambda snapshot: proposal_views.set_of_agent(snapshot, stored, agent, now_ms))
     assert found_set is not None
     return found_set
+
+
+def test_a_task_of_a_series_is_none_for_an_agent_until_a_person_touched_it(a: Home, agent: EntityId) -> None:
+    new = NewSeries(title="Water the plants", every="FREQ=DAILY", first="2026-03-20")
+    a.write(lambda tx: series.add(tx, new, date(2026, 3, 20), "UTC"))
+    untouched = a.read(lambda snapshot: entities.find_task(snapshot, "Water"))
+    for ref in ("Water", id_to_text(untouched.id)):
+        with pytest.raises(Refused) as refused, a.store.write() as tx:
+            readable_tasks.find_task_in_scope(tx, agent, ref)
+        assert refused.value.code is RefusalCode.NOT_FOUND
+    assert a.read(lambda snapshot: snapshot.entity(untouched.id)) is None, "nothing was touched"
+    a.write(lambda tx: tasks.edit(tx, "Water", TaskEdit(status="IN PROGRESS")))
+    task = a.write(lambda tx: readable_tasks.find_task_in_scope(tx, agent, "Water"))
+    assert task.id == untouched.id
 
 
 def test_a_proposal_waits_on_every_device_until_a_person_decides(
