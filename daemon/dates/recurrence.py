@@ -6,6 +6,7 @@ not looked for. There are whole days here, and neither a clock nor a zone.
 
 import calendar
 import re
+import sys
 from collections.abc import Iterator
 from datetime import date, timedelta
 from functools import lru_cache
@@ -27,6 +28,8 @@ _WEEK: Final = 7
 _SET_MAX: Final = 366
 _WEEKS_OF_YEAR_MAX: Final = 53
 _WEEKS_OF_MONTH_MAX: Final = 5
+_ALL_KINDS_OF_YEARS_FROM: Final = date(2000, 1, 1)
+_ALL_KINDS_OF_YEARS: Final = 28
 _NUMBER: Final = re.compile(r"[+-]?\d{1,4}", re.ASCII)
 _WEEKDAY: Final = re.compile(r"([+-]?\d{1,2})?(MO|TU|WE|TH|FR|SA|SU)", re.ASCII)
 _AFTER: Final = re.compile(r"AFTER=(\d{1,4})", re.ASCII)
@@ -44,6 +47,23 @@ _PARTS: Final = (
 
 class UnreadRule(ValueError):
     """A text that is no rule of days, or one that can name no day."""
+
+
+class BudgetSpent(Exception):
+    """Days were looked for that cost more than they may."""
+
+
+class Budget:
+    """How many days may still be looked at, by all that share it."""
+
+    def __init__(self, days: int) -> None:
+        self.left = days
+
+    def spend(self, days: int) -> None:
+        """Count days that are looked at. Raises BudgetSpent if there are more than were left."""
+        self.left -= days
+        if self.left < 0:
+            raise BudgetSpent
 
 
 class NthWeekday(NamedTuple):
@@ -169,20 +189,26 @@ def _require_possible(rule: Rule) -> None:
         raise UnreadRule(rule.text())
 
 
-def rule_days(rule: Rule, first: date, start: date, end: date) -> Iterator[date]:
+def rule_days(
+    rule: Rule, first: date, start: date, end: date, *, budget: Budget | None = None
+) -> Iterator[date]:
     """Yield the days of a rule from `start` to `end`, both included, in order; none lies before `first`.
 
     Costs the periods between the two, and those before them for a rule that counts; at most `REACH_YEARS`.
+    Raises BudgetSpent if the days of these periods are more than a budget has left.
     """
+    budget = budget or Budget(sys.maxsize)
     begin = max(first, start)
     end = min(end, _years_later(begin if not rule.times else first, REACH_YEARS))
-    if begin > end:
+    if begin > end or not _may_name_a_day(rule, budget):
         return
+    cost = _days_looked_at(rule, first)
     counted, places = 0, _places_of_month_day(rule, first)
     if rule.frequency == "DAILY" and not rule.times and not rule.positions:
-        yield from _daily_days(rule, first, begin, end)
+        yield from _daily_days(rule, first, begin, end, budget)
         return
     for number in _period_numbers(rule, first, first if rule.times else begin, end):
+        budget.spend(cost)
         for day in _days_of_period(rule, first, number, places):
             if day < first:
                 continue
@@ -193,12 +219,48 @@ def rule_days(rule: Rule, first: date, start: date, end: date) -> Iterator[date]
                 yield day
 
 
-def _daily_days(rule: Rule, first: date, begin: date, end: date) -> Iterator[date]:
+def _days_looked_at(rule: Rule, first: date) -> int:
+    """Return how many days a period has that are looked at."""
+    months = _places_of_month_day(rule, first).months
+    yearly = 31 * len(months) or 366
+    return {"DAILY": 1, "WEEKLY": _WEEK, "MONTHLY": 31, "YEARLY": yearly}[rule.frequency]
+
+
+def _may_name_a_day(rule: Rule, budget: Budget) -> bool:
+    """Report whether a rule with places in its periods may name any day, whatever its first one is."""
+    if rule.positions and rule.frequency == "DAILY":
+        # A period is one day: that is the first of it, and the last.
+        return 1 in rule.positions or -1 in rule.positions
+    follows_first = not rule.month_days and not rule.weekdays
+    if not rule.positions or follows_first or budget.left < _ALL_KINDS_OF_YEARS * 372:
+        return True
+    may_name, cost = _look_for_a_day(rule)
+    budget.spend(cost)
+    return may_name
+
+
+@lru_cache(4096)
+def _look_for_a_day(rule: Rule) -> tuple[bool, int]:
+    """Report whether a rule of months or years names a day in years of all 14 kinds, and what that cost.
+
+    A kind is the length of a year and the weekday on which it begins.
+    """
+    begin, steady = _ALL_KINDS_OF_YEARS_FROM, rule._replace(interval=1, times=0)
+    cost = 31 if rule.frequency == "MONTHLY" else 366
+    periods = _ALL_KINDS_OF_YEARS * (_MONTHS if rule.frequency == "MONTHLY" else 1)
+    for number in range(periods):
+        if _days_of_period(steady, begin, number, steady):
+            return True, (number + 1) * cost
+    return False, periods * cost
+
+
+def _daily_days(rule: Rule, first: date, begin: date, end: date, budget: Budget) -> Iterator[date]:
     """Yield the days of a plain rule of days; months that it does not name are passed over at once."""
     weekdays = {weekday for _n, weekday in rule.weekdays}
     origin, ordinal, last = first.toordinal(), begin.toordinal(), end.toordinal()
     ordinal += (origin - ordinal) % rule.interval
     while ordinal <= last:
+        budget.spend(1)
         day = date.fromordinal(ordinal)
         step = rule.interval
         if rule.months and day.month not in rule.months:

@@ -12,7 +12,7 @@ from itertools import islice
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
-from daemon.dates.recurrence import AfterDone, Rule, rule_days
+from daemon.dates.recurrence import AfterDone, Budget, BudgetSpent, Rule, rule_days
 from daemon.journal.fields.provenance import written_ms
 from daemon.journal.fields.validation import CLOSED, PRIORITY_DEFAULT
 from daemon.journal.recurring.series_record import (
@@ -46,6 +46,9 @@ _SPANS_BACK: Final = (31, 366, 3660)
 _ZONE_AHEAD_MS: Final = 14 * 3_600_000
 """The zone that is furthest ahead of UTC."""
 _MEMORY: Final = "occurrences"
+_DAYS_REMEMBERED: Final = 4
+_STEPS_MAX: Final = 1_500_000
+"""So many days are looked at for all series together: half a second. What is beyond is not shown."""
 
 
 class Occurrence(NamedTuple):
@@ -93,11 +96,6 @@ class Occurrence(NamedTuple):
         return Entity(self.id, load_state(self.state()), visible=True)
 
 
-class _Shown(NamedTuple):
-    today: date
-    occurrences: tuple[Occurrence, ...]
-
-
 @lru_cache(8192)
 def occurrence_id(root: EntityId, token: str) -> EntityId:
     """Return the id of a task of a series, the same on every device."""
@@ -117,10 +115,12 @@ def shown_occurrences(snapshot: Snapshot, today: date) -> tuple[Occurrence, ...]
     if not snapshot.has_visible(KIND):
         return ()
     remembered = snapshot.recall(_MEMORY)
-    if remembered is not None and remembered[0] == snapshot.feed_end():
-        shown = remembered[1]
-        if isinstance(shown, _Shown) and shown.today == today:
-            return shown.occurrences
+    # A list asks for the day of its reader, a name for that of the zone furthest ahead: they take turns.
+    by_day: dict[date, tuple[Occurrence, ...]] = {}
+    if remembered is not None and remembered[0] == snapshot.feed_end() and isinstance(remembered[1], dict):
+        by_day = dict(list(remembered[1].items())[1 - _DAYS_REMEMBERED :])
+        if today in by_day:
+            return by_day[today]
     by_id: dict[EntityId, Occurrence] = {}
     for occurrence in _untouched_occurrences(snapshot, visible_series(snapshot), today):
         other = by_id.get(occurrence.id)
@@ -128,7 +128,7 @@ def shown_occurrences(snapshot: Snapshot, today: date) -> tuple[Occurrence, ...]
         if other is None or _turn(other) < _turn(occurrence):
             by_id[occurrence.id] = occurrence
     occurrences = tuple(sorted(by_id.values(), key=lambda occurrence: (occurrence.due, occurrence.id)))
-    snapshot.remember(_MEMORY, _Shown(today, occurrences))
+    snapshot.remember(_MEMORY, by_day | {today: occurrences})
     return occurrences
 
 
@@ -164,9 +164,10 @@ def next_days(
 ) -> dict[EntityId, list[str]]:
     """Return the next days of some series from a day on, of those not touched, by the ids of the series."""
     days: dict[EntityId, list[str]] = {}
+    budget = Budget(_STEPS_MAX)
     for most in (count, AHEAD_MAX):
         wanted = [series for series in all_series if isinstance(series.rule, Rule) and series.id not in days]
-        ahead = {series.id: _days_ahead(series, today, most) for series in wanted}
+        ahead = {series.id: _days_ahead_within(budget, series, today, most) for series in wanted}
         ids = {series.id: [occurrence_id(series.root, day) for day in ahead[series.id]] for series in wanted}
         touched = existing_entities(snapshot, [name for names in ids.values() for name in names], "task")
         for series in wanted:
@@ -187,7 +188,7 @@ def _untouched_occurrences(
     all_series = list(all_series)
     by_rule = [series for series in all_series if isinstance(series.rule, Rule)]
     most = min(PAST_MAX, max(1, _ALL_PAST_MAX // max(1, len(by_rule))))
-    computed = [occurrence for series in by_rule for occurrence in _computed_occurrences(series, today, most)]
+    computed = _computed_within_budget(by_rule, today, most)
     touched = existing_entities(snapshot, [occurrence.id for occurrence in computed], "task")
     for occurrence in computed:
         if occurrence.id not in touched:
@@ -203,32 +204,71 @@ def _untouched_occurrences(
             yield from _after_done(snapshot, series, series.rule, today)
 
 
-def _computed_occurrences(series: SeriesRecord, today: date, most: int) -> Iterator[Occurrence]:
-    """Yield the newest tasks of a series up to a day, and the next one, touched or not."""
+def _computed_within_budget(all_series: Sequence[SeriesRecord], today: date, most: int) -> list[Occurrence]:
+    """Return the tasks of series by rules; those that cost more than their share come after the others."""
+    computed, costly, left = list[Occurrence](), list[SeriesRecord](), _STEPS_MAX
+    share = _STEPS_MAX // max(1, len(all_series))
+    for series in all_series:
+        budget = Budget(min(share, left))
+        try:
+            computed += _computed_occurrences(series, today, most, budget)
+        except BudgetSpent:
+            costly.append(series)
+        left -= min(share, left) - max(0, budget.left)
+    for series in costly:
+        budget = Budget(left)
+        try:
+            computed += _computed_occurrences(series, today, most, budget)
+        except BudgetSpent:
+            break
+        left = budget.left
+    return computed
+
+
+def _computed_occurrences(series: SeriesRecord, today: date, most: int, budget: Budget) -> list[Occurrence]:
+    """Return the newest tasks of a series up to a day, and the next one, touched or not."""
     assert isinstance(series.rule, Rule)
-    past = _newest_days(series.rule, series.first, min(today, series.until), most)
-    ahead = _days_ahead(series, today + timedelta(1), count=1) if today < date.max else []
-    for day in (*[day for day in past if not series.is_skipped(day)], *ahead):
-        yield Occurrence(occurrence_id(series.root, day), series, day, day)
+    past, cost = _newest_days(series.rule, series.first, min(today, series.until), most, budget.left)
+    budget.spend(cost)
+    ahead = _days_ahead(series, today + timedelta(1), 1, budget) if today < date.max else []
+    days = [*[day for day in past if not series.is_skipped(day)], *ahead]
+    return [Occurrence(occurrence_id(series.root, day), series, day, day) for day in days]
 
 
 @lru_cache(1024)
-def _newest_days(rule: Rule, first: date, end: date, most: int) -> tuple[str, ...]:
-    """Return the newest days of a rule up to a day, at most so many, as far back as ten years."""
-    days: list[date] = []
-    for span in _SPANS_BACK:
-        begin = date.fromordinal(max(end.toordinal() - span, 1))
-        days = list(rule_days(rule, first, begin, end))
-        if len(days) >= most or begin <= first:
-            break
-    return tuple(day.isoformat() for day in days[-most:])
+def _newest_days(
+    rule: Rule, first: date, end: date, most: int, steps_max: int
+) -> tuple[tuple[str, ...], int]:
+    """Return the newest days of a rule up to a day, at most so many of ten years, and what that cost.
+
+    The cost is beyond `steps_max` if they would cost more than that.
+    """
+    days, budget = list[date](), Budget(steps_max)
+    try:
+        for span in _SPANS_BACK:
+            begin = date.fromordinal(max(end.toordinal() - span, 1))
+            days = list(rule_days(rule, first, begin, end, budget=budget))
+            if len(days) >= most or begin <= first:
+                break
+    except BudgetSpent:
+        return (), steps_max + 1
+    return tuple(day.isoformat() for day in days[-most:]), steps_max - budget.left
 
 
-def _days_ahead(series: SeriesRecord, start: date, count: int = AHEAD_MAX) -> list[str]:
-    """Return the next days of a rule from a day on that are not skipped."""
+def _days_ahead_within(budget: Budget, series: SeriesRecord, start: date, count: int) -> list[str]:
+    try:
+        return _days_ahead(series, start, count, budget)
+    except BudgetSpent:
+        return []
+
+
+def _days_ahead(
+    series: SeriesRecord, start: date, count: int = AHEAD_MAX, budget: Budget | None = None
+) -> list[str]:
+    """Return the next days of a rule from a day on that are not skipped. Raises BudgetSpent."""
     assert isinstance(series.rule, Rule)
     days: list[str] = []
-    looked_at = rule_days(series.rule, series.first, max(start, series.first), series.until)
+    looked_at = rule_days(series.rule, series.first, max(start, series.first), series.until, budget=budget)
     for day in islice(looked_at, _LOOKED_AT_MAX):
         if not series.is_skipped(day.isoformat()):
             days.append(day.isoformat())
