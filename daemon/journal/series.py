@@ -4,7 +4,7 @@ Never makes a task: the tasks of a series follow from it, and are written when s
 """
 
 from collections.abc import Callable
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any, Final
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -13,10 +13,17 @@ from daemon.dates.recurrence import AfterDone, Rule, UnreadRule, read_rule, rule
 from daemon.journal.fields import validation
 from daemon.journal.fields.described_texts import LanguageText, NameText, PriorityText, TitleText
 from daemon.journal.fields.provenance import is_set_by_person
+from daemon.journal.recurring.families import (
+    later_series,
+    related_series,
+    shown_series,
+    visible_series,
+)
 from daemon.journal.recurring.occurrences import (
     occurrence_id,
     occurrence_on,
     occurrences_of,
+    open_touched_tasks,
     split_series_id,
 )
 from daemon.journal.recurring.series_record import (
@@ -25,8 +32,6 @@ from daemon.journal.recurring.series_record import (
     SKIPPED,
     STEPS_MAX,
     SeriesRecord,
-    read_series,
-    visible_series,
 )
 from daemon.journal.recurring.touching import touch_occurrence
 from daemon.journal.references import entities, names
@@ -37,7 +42,8 @@ from daemon.journal.views.series_view import Series, present_all, present_series
 from daemon.refusal import not_found_refusal, usage_error
 from daemon.text_comparison import comparison_key
 from store.fold.entity import Entity
-from store.fold.entity_state import DELETED, load_state
+from store.fold.entity_state import DELETED
+from store.queries.projections import existing_entities
 from store.sentence import sentence
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction
@@ -131,8 +137,8 @@ def list_series(
     """
     begin = None if after is None else entities.find_by_full_id(snapshot, KIND, after).id
     rows = snapshot.states_in_order(KIND, removed=removed, closed=True, after=begin, limit=limit)
-    found_entities = [Entity(name, load_state(state), visible=not removed) for name, state in rows]
-    return present_all(snapshot, [read_series(entity) for entity in found_entities], today)
+    records = related_series(snapshot) if rows else {}
+    return present_all(snapshot, [records[name] for name, _state in rows], today)
 
 
 def show(snapshot: Snapshot, ref: str, today: date) -> Series:
@@ -142,22 +148,33 @@ def show(snapshot: Snapshot, ref: str, today: date) -> Series:
 
 def find_series(snapshot: Snapshot, ref: str, *, removed: bool = False) -> SeriesRecord:
     """Find a series by the beginning of its id, by its title or a part of that. Raises Refused."""
+    full = entities.entity_by_full_id(snapshot, ref)
+    if full is not None and full.kind == KIND:
+        return shown_series(snapshot, entities.find_entity(snapshot, [KIND], ref, removed=removed))
     key = comparison_key(validation.as_line(ref))
     titled = [(comparison_key(record.entity.text("title")), record) for record in visible_series(snapshot)]
     for matching in (
         [record for title, record in titled if key and title == key],
         [record for title, record in titled if key and key in title],
     ):
-        if len(matching) == 1:
-            return matching[0]
         if matching:
+            meant = _lasting_ones(snapshot, matching)
             break
     else:
         if entities.is_id_prefix(ref):
-            return read_series(entities.find_entity(snapshot, [KIND], ref, removed=removed))
+            return shown_series(snapshot, entities.find_entity(snapshot, [KIND], ref, removed=removed))
         hint = sentence("series-listed", "`placet series list` shows them all")
         raise not_found_refusal(KIND, ref, hint)
-    return read_series(entities.only_of([record.entity for record in matching], KIND, ref))
+    return shown_series(snapshot, entities.only_of([record.entity for record in meant], KIND, ref))
+
+
+def _lasting_ones(snapshot: Snapshot, matching: list[SeriesRecord]) -> list[SeriesRecord]:
+    """Return of series that were split from one another those that have not ended, else all."""
+    now_ms = snapshot.clock_ms()
+    if now_ms is None or len({record.root for record in matching}) > 1:
+        return matching
+    today = datetime.fromtimestamp(now_ms / 1000, UTC).date()
+    return [record for record in matching if record.until >= today] or matching
 
 
 # -- writing ------------------------------------------------------------------------------------------
@@ -193,6 +210,7 @@ def edit(tx: Transaction, ref: str, change: SeriesEdit, today: date) -> Series:
     clock = entities.resolve_base_clock(tx, record.entity, change.base)
     labels, categories = NameRegistry(tx, "label"), NameRegistry(tx, "category")
     fields = _fields(change, categories) | _label_fields(change, record, labels)
+    fields |= _first_of_new_rule(record, fields, today)
     if fields.keys() & {"first", "until"}:
         _require_order({name: record.entity.value(name) for name in ("first", "until")} | fields)
     changed = _changed_fields(record.entity, fields)
@@ -240,6 +258,10 @@ def move(tx: Transaction, ref: str, wanted: SeriesMove, today: date) -> Series:
             occurrence = occurrence_on(record, day)
         if occurrence is None:
             raise _nothing_open(record)
+        if existing_entities(tx, [occurrence.id], "task"):
+            # It was removed: nothing brings it back unasked, and this says how.
+            entities.find_task(tx, id_to_text(occurrence.id))
+            raise _nothing_open(record)
         touch_occurrence(tx, occurrence)
         task = tx.entity(occurrence.id)
     assert task is not None
@@ -248,11 +270,14 @@ def move(tx: Transaction, ref: str, wanted: SeriesMove, today: date) -> Series:
 
 
 def end(tx: Transaction, ref: str, wanted: SeriesEnd, today: date) -> Series:
-    """End a series: no task of it comes after a day."""
+    """End a series, and what was split off from it: no task of them comes after a day."""
     record = find_series(tx, ref)
     last = today.isoformat() if wanted.on is None else validation.checked_due_day(wanted.on)
-    if changed := _changed_fields(record.entity, {"until": last}):
-        tx.commit([EntityWrite(record.id, KIND, changed)])
+    later = later_series(tx, record)
+    ended = [kin for kin in (record, *later) if not later or date.fromisoformat(last) < kin.until]
+    changed = {kin.id: _changed_fields(kin.entity, {"until": last}) for kin in ended}
+    if writes := [EntityWrite(name, KIND, fields) for name, fields in changed.items() if fields]:
+        tx.commit(writes)
     return _again(tx, record.id, today)
 
 
@@ -272,7 +297,7 @@ def split(tx: Transaction, ref: str, wanted: SeriesSplit, today: date) -> Series
     identifier = split_series_id(record.id, day)
     fields = _copied_fields(record) | _days_from(record, date.fromisoformat(day), wanted)
     fields |= _fields(wanted, categories) | _label_fields(wanted, record, labels)
-    fields |= {"root_id": record.root, "follows_id": record.id}
+    fields |= {"root_id": record.root, "follows_id": record.id, "split_on": day}
     fields |= {DELETED: False} if tx.entity(identifier) is not None else {}
     _require_order(fields)
     last = (date.fromisoformat(day) - timedelta(1)).isoformat()
@@ -322,6 +347,14 @@ def _task_of(tx: Transaction, record: SeriesRecord, day: str | None, today: date
         entity = tx.entity(occurrence_id(record.root, str(number)))
         is_open = entity is not None and entity.visible and entity.text("status") not in validation.CLOSED
         return entity if is_open else None
+    if isinstance(record.rule, Rule):
+        family = [
+            kin for kin in related_series(tx).values() if kin.root == record.root and kin.entity.visible
+        ]
+        touched = next(iter(open_touched_tasks(tx, family, today)), None)
+        untouched = next(iter(occurrences_of(tx, record, today)), None)
+        if touched is not None and (untouched is None or touched.text("due") < untouched.due):
+            return touched
     return None
 
 
@@ -356,6 +389,16 @@ def _require_day(record: SeriesRecord, text: str) -> None:
         )
 
 
+def _first_of_new_rule(record: SeriesRecord, fields: dict[str, Value], today: date) -> dict[str, Value]:
+    """Return the first day from today on of a rule that is another now: no past day of it is to be done."""
+    rule = read_rule(str(fields["rule"])) if fields.get("rule", record.text) != record.text else None
+    is_past = record.first < today <= record.until
+    if not isinstance(rule, Rule) or "first" in fields or not is_past:
+        return {}
+    steady = rule._replace(interval=1, times=0)
+    return {"first": next(rule_days(steady, record.first, today, date.max), today).isoformat()}
+
+
 def _days_from(record: SeriesRecord, day: date, wanted: SeriesSplit) -> dict[str, Value]:
     """Return the first day and the rule of what comes from a day on: in step with what came before."""
     if wanted.every is not UNSET:
@@ -366,7 +409,9 @@ def _days_from(record: SeriesRecord, day: date, wanted: SeriesSplit) -> dict[str
     if not record.rule.times:
         return {"first": first.isoformat()}
     before = sum(1 for _day in rule_days(record.rule, record.first, record.first, day - timedelta(1)))
-    left = record.rule._replace(times=max(1, record.rule.times - before))
+    if before >= record.rule.times:
+        raise _nothing_open(record)
+    left = record.rule._replace(times=record.rule.times - before)
     return {"first": first.isoformat(), "rule": left.text()}
 
 
@@ -444,4 +489,4 @@ def _changed_fields(entity: Entity, fields: dict[str, Value]) -> dict[str, Value
 def _again(tx: Transaction, identifier: EntityId, today: date) -> Series:
     entity = tx.entity(identifier)
     assert entity is not None
-    return present_series(tx, read_series(entity), today)
+    return present_series(tx, shown_series(tx, entity), today)

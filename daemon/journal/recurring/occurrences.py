@@ -15,16 +15,16 @@ from typing import Any, Final, NamedTuple
 from daemon.dates.recurrence import AfterDone, Budget, BudgetSpent, Rule, rule_days
 from daemon.journal.fields.provenance import written_ms
 from daemon.journal.fields.validation import CLOSED, PRIORITY_DEFAULT
+from daemon.journal.recurring.families import visible_series
 from daemon.journal.recurring.series_record import (
     KIND,
     TASK_OCCURRENCE,
     TASK_SERIES,
     SeriesRecord,
-    visible_series,
 )
 from store.fold.entity import Entity
 from store.fold.entity_state import DELETED, load_state
-from store.fold.list_columns import ListOrder
+from store.fold.list_columns import ListOrder, day_text
 from store.queries.projections import existing_entities
 from store.snapshot import Snapshot
 from syncproto import codec
@@ -124,8 +124,8 @@ def shown_occurrences(snapshot: Snapshot, today: date) -> tuple[Occurrence, ...]
     by_id: dict[EntityId, Occurrence] = {}
     for occurrence in _untouched_occurrences(snapshot, visible_series(snapshot), today):
         other = by_id.get(occurrence.id)
-        # Of a series and of what was split from it, the later one says what its task is.
-        if other is None or _turn(other) < _turn(occurrence):
+        # Of a series and what was split from it, the later one says what its task is on one day.
+        if other is None or (other.due, _turn(occurrence)) > (occurrence.due, _turn(other)):
             by_id[occurrence.id] = occurrence
     occurrences = tuple(sorted(by_id.values(), key=lambda occurrence: (occurrence.due, occurrence.id)))
     snapshot.remember(_MEMORY, by_day | {today: occurrences})
@@ -277,6 +277,28 @@ def _days_ahead(
     return days
 
 
+def open_touched_tasks(snapshot: Snapshot, all_series: Iterable[SeriesRecord], today: date) -> list[Entity]:
+    """Return the open tasks of series by rules that somebody has touched, by the days on which they are due.
+
+    They are looked for as far as days are shown, and `AHEAD_MAX` days of each series ahead.
+    """
+    names: set[EntityId] = set()
+    for series in all_series:
+        if isinstance(series.rule, Rule):
+            past, _cost = _newest_days(
+                series.rule, series.first, min(today, series.until), PAST_MAX, _STEPS_MAX
+            )
+            ahead = _days_ahead(series, today + timedelta(1)) if today < date.max else []
+            names |= {occurrence_id(series.root, day) for day in (*past, *ahead)}
+    touched = map(snapshot.entity, existing_entities(snapshot, sorted(names), "task"))
+    still_open = [
+        task
+        for task in touched
+        if task is not None and task.visible and task.text("status") not in CLOSED and task.text("due")
+    ]
+    return sorted(still_open, key=lambda task: (task.text("due"), task.id))
+
+
 def _after_done(
     snapshot: Snapshot, series: SeriesRecord, rule: AfterDone, today: date
 ) -> Iterator[Occurrence]:
@@ -293,6 +315,8 @@ def _after_done(
         last = ids[places[-1]]
     before = None if last is None else snapshot.entity(last)
     due = series.first if before is None else _due_after(series, rule, before, today)
+    if due is not None and series.follows is not None:
+        due = max(due, series.first)
     if due is not None and due <= series.until:
         token = str(number + 1)
         yield Occurrence(occurrence_id(series.root, token), series, token, due.isoformat())
@@ -301,8 +325,8 @@ def _after_done(
 def _due_after(series: SeriesRecord, rule: AfterDone, before: Entity, today: date) -> date | None:
     """Return when the task behind another one is due; None while that is open.
 
-    The day on which it was done is that of the series' zone, so all devices come to the same. A clock that
-    was ahead puts nothing off: nobody is done later than today.
+    The day on which it was done is that of the series' zone, so all devices come to the same. If a clock was
+    ahead, the day on which it was due counts instead; in some zone, tomorrow is today already.
     """
     field = "status" if before.visible else DELETED
     version = before.version(field)
@@ -310,7 +334,10 @@ def _due_after(series: SeriesRecord, rule: AfterDone, before: Entity, today: dat
         return None
     try:
         done = datetime.fromtimestamp(written_ms(version.source) / 1000, series.zone).date()
-        return min(done, today) + timedelta(rule.days)
+        if done.toordinal() > today.toordinal() + 1:
+            due = day_text(before.value("due"))
+            done = date.fromisoformat(due) if due else series.first
+        return done + timedelta(rule.days)
     except (OverflowError, ValueError, OSError):
         return None
 

@@ -12,7 +12,6 @@ from daemon.dates.recurrence import AfterDone, Rule, UnreadRule, read_rule
 from daemon.journal.fields.validation import TITLE_CHARS_MAX
 from store.fold.entity import Entity
 from store.fold.list_columns import day_text
-from store.snapshot import Snapshot
 from syncproto.codec import Value
 from syncproto.ids import ID_BYTES, EntityId, id_to_text
 
@@ -32,7 +31,8 @@ _LABELS_MAX: Final = 100
 class SeriesRecord(NamedTuple):
     """A series. The ids of its tasks follow from that of `root`; `rule` is None if it cannot be read.
 
-    `begins` are the fields that each of its tasks begins with.
+    `begins` are the fields that each of its tasks begins with. `follows` is the series that it was split from
+    on the day `split_on`.
     """
 
     entity: Entity
@@ -42,6 +42,9 @@ class SeriesRecord(NamedTuple):
     first: date
     until: date
     begins: Mapping[str, Value]
+    follows: EntityId | None
+    split_on: date
+    skipped: frozenset[str]
 
     @property
     def id(self) -> EntityId:
@@ -50,7 +53,7 @@ class SeriesRecord(NamedTuple):
 
     def is_skipped(self, day: str) -> bool:
         """Report whether a day is left out."""
-        return self.entity.value(f"{SKIPPED}/{day}") is True
+        return day in self.skipped
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -88,29 +91,32 @@ def _begin_fields(entity: Entity) -> Iterator[tuple[str, Value]]:
 
 
 def read_series(entity: Entity) -> SeriesRecord:
-    """Read a series; one without a first day has no rule that can be read."""
+    """Read a series by itself; one without a first day has no rule that can be read."""
     text, first = entity.text("rule"), day_text(entity.value("first"))
-    until, root = day_text(entity.value("until")), entity.value("root_id")
+    until, split_on = day_text(entity.value("until")), day_text(entity.value("split_on")) or first
     try:
         rule = read_rule(text) if first else None
     except UnreadRule:
         rule = None
     return SeriesRecord(
         entity,
-        EntityId(root) if isinstance(root, bytes) and len(root) == ID_BYTES else entity.id,
+        _named_id(entity, "root_id") or entity.id,
         rule,
         text,
         date.fromisoformat(first) if first else date.max,
         date.fromisoformat(until) if until else date.max,
         dict(_begin_fields(entity)),
+        _named_id(entity, "follows_id"),
+        date.fromisoformat(split_on) if split_on else date.max,
+        frozenset(entity.members(SKIPPED)),
     )
+
+
+def _named_id(entity: Entity, field: str) -> EntityId | None:
+    value = entity.value(field)
+    return EntityId(value) if isinstance(value, bytes) and len(value) == ID_BYTES else None
 
 
 def series_id_text(value: object) -> str | None:
     """Return the id of the series of a task as text, given what the task has as such; None if it has none."""
     return id_to_text(value) if isinstance(value, bytes) and len(value) == ID_BYTES else None
-
-
-def visible_series(snapshot: Snapshot) -> list[SeriesRecord]:
-    """Return all series in sight, by their ids."""
-    return [read_series(entity) for entity in snapshot.entities(KIND)]

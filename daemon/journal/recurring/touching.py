@@ -4,20 +4,25 @@ Never writes as a person: what follows from a series is nobody's word, so it com
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from daemon.journal.fields.positions import position_between
 from daemon.journal.recurring.occurrences import Occurrence
 from store.transaction import EntityWrite, Transaction
 from syncproto.commit import AuthorKind
 from syncproto.ids import EntityId, derived_id, id_to_text
+from syncproto.vector_clock import EMPTY_CLOCK
 
 TODOS_TITLE = "Todos"
 
 
 def touch_occurrence(tx: Transaction, occurrence: Occurrence) -> None:
-    """Write a computed task with its checklist, in a commit before that of what a person does to it."""
+    """Write a computed task with its checklist, in a commit before that of what a person does to it.
+
+    Its base is empty: it covers no word of anybody.
+    """
     writes = [EntityWrite(occurrence.id, "task", occurrence.fields()), *_checklist_writes(occurrence)]
-    tx.commit(writes, by=AuthorKind.SYSTEM)
+    tx.commit([replace(write, base=EMPTY_CLOCK) for write in writes], by=AuthorKind.SYSTEM)
 
 
 def _checklist_writes(occurrence: Occurrence) -> Iterator[EntityWrite]:

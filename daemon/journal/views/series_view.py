@@ -13,7 +13,7 @@ from daemon.dates.recurrence import Rule
 from daemon.journal.fields import validation
 from daemon.journal.fields.provenance import written_at_iso
 from daemon.journal.recurring.occurrences import next_days, occurrence_id, occurrences_of
-from daemon.journal.recurring.series_record import SKIPPED, SeriesRecord, series_id_text
+from daemon.journal.recurring.series_record import SeriesRecord, series_id_text
 from daemon.journal.references import names
 from daemon.journal.views.lookup import clock_json
 from daemon.journal.views.structures import ClockJson
@@ -87,7 +87,7 @@ def _present(snapshot: Snapshot, record: SeriesRecord, days: list[str]) -> Serie
         labels=_shown_names(label for label in labels if label is not None and label.visible),
         category=None if category_entity is None else names.shown_name(category_entity),
         steps=list(record.steps),
-        skipped=entity.members(SKIPPED),
+        skipped=sorted(record.skipped),
         next=days if entity.visible else [],
         next_task=_next_task(snapshot, record, days) if entity.visible and days else None,
         follows=series_id_text(entity.value("follows_id")),
