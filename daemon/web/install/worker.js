@@ -6,16 +6,15 @@ const AWAY = "{page}";
 const POLICY = "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 addEventListener("install", () => skipWaiting());
-addEventListener("activate", (event) => event.waitUntil(registration.navigationPreload?.enable()));
 
 addEventListener("fetch", (event) => {
   const { request } = event;
-  if (request.mode === "navigate" && request.method === "GET") event.respondWith(open(request, event.preloadResponse));
+  if (request.mode === "navigate" && request.method === "GET") event.respondWith(open(request));
 });
 
-async function open(request, preload) {
+async function open(request) {
   try {
-    const answer = (await preload) ?? (await fetch(request));
+    const answer = await fetch(request);
     // A browser that is signed out has no use for it.
     if (answer.status === 401) registration.unregister();
     return answer;
