@@ -142,6 +142,62 @@ async def test_the_watchdog_is_fed_after_each_answer_and_hungry_while_the_writer
     feeding.cancel()
 
 
+@pytest.mark.parametrize("stat", ["", "1 (a", "1 (a) S many words and no ticks in any of them", None])
+async def test_a_writer_that_cannot_be_watched_counts_as_busy_but_not_for_ever(
+    store: StoreThreads, stat: str | None
+) -> None:
+    def thread_stat(thread_id: int) -> str:
+        del thread_id
+        if stat is None:
+            raise PermissionError
+        return stat
+
+    now_s = [0.0]
+    pulse, job = WriterPulse(store, lambda: now_s[0], thread_stat), _Job()
+    writing = asyncio.create_task(store.write(job.wait))
+    assert await asyncio.to_thread(job.begun.wait, LIMIT_S)
+    try:
+        for _ in range(3):
+            assert await pulse.beats(AT_ONCE_S)
+        now_s[0] = WORK_MAX_S
+        assert not await pulse.beats(AT_ONCE_S)
+    finally:
+        job.end.set()
+    await writing
+    assert await pulse.beats(LIMIT_S)
+
+
+async def test_a_store_that_is_being_closed_counts_as_busy_but_not_for_ever(store: StoreThreads) -> None:
+    now_s = [0.0]
+    pulse, job = WriterPulse(store, lambda: now_s[0]), _Job()
+    writing = asyncio.create_task(store.write(job.compute))
+    assert await asyncio.to_thread(job.begun.wait, LIMIT_S)
+    assert await asyncio.to_thread(job.computed.acquire, True, LIMIT_S)
+    ending = asyncio.create_task(asyncio.to_thread(store.end_threads))
+    job.end.set()
+    await writing
+    await ending
+    assert await pulse.beats(AT_ONCE_S)
+    now_s[0] = WORK_MAX_S - 1
+    assert await pulse.beats(AT_ONCE_S)
+    now_s[0] = WORK_MAX_S
+    assert not await pulse.beats(AT_ONCE_S)
+
+
+async def test_a_fault_of_the_watchdog_itself_ends_no_honest_work(
+    store: StoreThreads, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(pulse: WriterPulse, answer_within_s: float) -> bool:
+        raise ArithmeticError
+
+    monkeypatch.setattr(WriterPulse, "beats", fail)
+    fed = asyncio.Queue[str]()
+    feeding = asyncio.create_task(feed_watchdog(store, 0.01, fed.put_nowait))
+    for _ in range(3):
+        assert await asyncio.wait_for(fed.get(), LIMIT_S) == sd_notify.ALIVE
+    feeding.cancel()
+
+
 @pytest.mark.parametrize(
     ("environment", "limit_s"),
     [
