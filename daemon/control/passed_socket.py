@@ -37,6 +37,10 @@ def take_passed_socket(
     """Return the listening socket at `path` that was passed to this process, None if none was.
 
     No child inherits it, or learns of it. Raises UnusableSocket if something else was passed.
+
+    The same path is taken for the same socket. Which file a socket has, it does not say: an ioctl would to
+    those with CAP_NET_ADMIN, and netlink's unix_diag on kernels that have it. Only its owner can put another
+    socket at a path in a folder of 0700, and commands then reach whoever serves that, and not this daemon.
     """
     process, count = environment.pop("LISTEN_PID", ""), environment.pop("LISTEN_FDS", "")
     environment.pop("LISTEN_FDNAMES", None)
