@@ -1,6 +1,7 @@
 """The daemon, put together: what is opened in which order, and closed in the reverse.
 
-Never ends before what was acknowledged is durable, nor waits for longer than a service manager would.
+Never ends before what was acknowledged is durable. If the process ends too, it never waits for longer than a
+service manager would.
 """
 
 import asyncio
@@ -92,7 +93,7 @@ from store.threads import StoreThreads
 
 STOP_PARTS_WITHIN_S = 2.5
 CLOSE_WITHIN_S = 1.0
-"""Together below the 5 s in which the daemon must be gone. What serves ends first, then the store."""
+"""Together below the 5 s in which a daemon that ends must be gone. What serves ends first, then the store."""
 
 THROTTLE_RULES_S = 5.0
 THROTTLE_REMOTE_S = 120.0
@@ -305,8 +306,11 @@ class Daemon:
         if self._agents.done():
             await self._agents
 
-    async def stop(self) -> None:
-        """End everything that `start` began, also half-way; close the store unless a write holds it."""
+    async def stop(self, close_within_s: float | None) -> None:
+        """End everything that `start` began, also half-way; close the store unless a write holds it.
+
+        None waits for any write: what is not over goes on while this process does. Raises what fails then.
+        """
         parts = [_end_within(STOP_PARTS_WITHIN_S, self._peers.stop(), "peers")]
         if self._checking is not None:
             self._checking.cancel()
@@ -323,8 +327,10 @@ class Daemon:
         ]
         await asyncio.gather(*parts)
         closing = asyncio.get_running_loop().run_in_executor(None, self._store.close)
-        closed, _ = await asyncio.wait({closing}, timeout=CLOSE_WITHIN_S)
-        if not closed:
+        closed, _ = await asyncio.wait({closing}, timeout=close_within_s)
+        if close_within_s is None:
+            await closing
+        elif not closed:
             log.warning("the end interrupts a write, which was not acknowledged and will be rolled back")
 
     def _human_input(self) -> HumanInput:

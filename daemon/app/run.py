@@ -1,7 +1,8 @@
 """One run of the daemon, from its start to its end, and what the service manager is told of it.
 
 Never says that it is ready before it serves, and never feeds the watchdog of a daemon that is ending. A run
-that is to read its settings again makes the parts anew: no part has to know how it would change meanwhile.
+that is to read its settings again makes the parts anew: no part has to know how it would change meanwhile. It
+never opens the store while a write of the parts before goes on: both would number the same commits.
 """
 
 import asyncio
@@ -15,13 +16,14 @@ import structlog
 
 from daemon import config, sd_notify
 from daemon.agents.models.openai.endpoint import CREDENTIAL_NAME, CREDENTIALS_VARIABLE, KEY_VARIABLE
-from daemon.app.composition import CannotListen, Daemon, check_settings
+from daemon.app.composition import CLOSE_WITHIN_S, CannotListen, Daemon, check_settings
 from daemon.app.watchdog import feed_watchdog
 from daemon.clock import Clock
 from daemon.config import ConfigError, LoadedSettings
 from daemon.control.passed_socket import take_passed_socket
 from daemon.paths import Paths
 from daemon.peers.transport.identity import IdentityError
+from daemon.sd_notify import notify_systemd
 from store.file.errors import StoreError
 
 log = structlog.get_logger("daemon")
@@ -64,17 +66,17 @@ async def run_daemon(
     setting that only its component can check, and UnusableSocket for what a service manager passed.
     """
     loaded = read_settings()
-    run = _Run(paths, clock, take_passed_socket(Path(paths.socket)))
+    run = Run(paths, clock, take_passed_socket(Path(paths.socket)))
     await run.start(loaded)
-    sd_notify.notify_systemd(sd_notify.READY)
+    notify_systemd(sd_notify.READY)
     if welcome is not None:
         welcome(run.daemon.sign_in_address())
     while not await run.wait_for_end(wishes):
         newer = _read_again(read_settings)
         if newer is None:
             continue
-        sd_notify.notify_systemd(sd_notify.reload_state())
-        await run.stop()
+        notify_systemd(sd_notify.reload_state())
+        await run.stop_for_next()
         try:
             await run.start(newer)
             _tell_of_reload(loaded, newer, Path(paths.config_file))
@@ -82,13 +84,13 @@ async def run_daemon(
         except _CANNOT_START as fault:
             log.warning("the new settings cannot be used, those before count", reason=_reason(fault))
             await run.start(loaded)
-        sd_notify.notify_systemd(sd_notify.READY)
-    sd_notify.notify_systemd(sd_notify.STOPPING)
+        notify_systemd(sd_notify.READY)
+    notify_systemd(sd_notify.STOPPING)
     await run.stop()
     log.info("stopped")
 
 
-class _Run:
+class Run:
     """One daemon after the other, in one process, on one socket if it was passed."""
 
     def __init__(self, paths: Paths, clock: Clock, passed: socket | None) -> None:
@@ -106,11 +108,13 @@ class _Run:
         try:
             await self.daemon.start()
         except BaseException:
-            await self.daemon.stop()
+            # Another may be started in its place.
+            await self.daemon.stop(None)
             raise
         limit_s = sd_notify.watchdog_limit_s()
+        self._end_feeding()
         if limit_s is not None:
-            self._feeding = asyncio.create_task(feed_watchdog(self.daemon.store, limit_s))
+            self._feeding = asyncio.create_task(feed_watchdog(self.daemon.store, limit_s, notify_systemd))
 
     async def wait_for_end(self, wishes: Wishes) -> bool:
         """Wait for a wish; return whether it is the end. A daemon that fails meanwhile is stopped."""
@@ -123,11 +127,21 @@ class _Run:
         return wishes.is_end_asked
 
     async def stop(self) -> None:
-        """Stop the daemon that runs."""
+        """Stop the daemon that runs; the process ends next, which undoes a write that goes on."""
+        self._end_feeding()
+        await self.daemon.stop(CLOSE_WITHIN_S)
+
+    async def stop_for_next(self) -> None:
+        """Stop the daemon that runs, and wait for its last write however long that takes.
+
+        The watchdog is fed meanwhile, and until the next has started.
+        """
+        await self.daemon.stop(None)
+
+    def _end_feeding(self) -> None:
         if self._feeding is not None:
             self._feeding.cancel()
             self._feeding = None
-        await self.daemon.stop()
 
 
 def _read_again(read_settings: ReadSettings) -> LoadedSettings | None:

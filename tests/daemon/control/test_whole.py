@@ -13,7 +13,7 @@ import aiohttp
 import msgspec
 import pytest
 
-from daemon.app.composition import Daemon
+from daemon.app.composition import CLOSE_WITHIN_S, Daemon
 from daemon.clock import SystemClock
 from daemon.config import DeviceSettings, ListenSettings, MdnsSettings, Settings, WakeSettings
 from daemon.control.error_body import Envelope
@@ -46,7 +46,7 @@ class Device:
 
     async def stop(self) -> None:
         await self._session.close()
-        await self.daemon.stop()
+        await self.daemon.stop(CLOSE_WITHIN_S)
 
     async def ask(self, method: str, path: str, body: Any = None, key: str = "") -> tuple[int, Any]:
         data = None if body is None else io.BytesIO(msgspec.json.encode(body))
