@@ -1,8 +1,10 @@
 """A filled template as the answer to a browser.
 
-Never lets a browser keep it.
+Never lets a browser keep it, nor fills it on the event loop: what others wrote decides how long that takes.
 """
 
+import asyncio
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -26,9 +28,8 @@ async def page_answer(
         {} if is_counted else await services.store.read(lambda snapshot: read_frame_counts(snapshot, now_ms))
     )
     step = step_line(await services.device_states())
-    text = services.renderer.render(
-        template, **{"step_words": step.words, "step_tone": step.tone, **counts, **values}
-    )
+    shown = {"step_words": step.words, "step_tone": step.tone, **counts, **values}
+    text = await asyncio.to_thread(partial(services.renderer.render, template, **shown))
     response = web.Response(status=status, text=text, content_type="text/html", charset="utf-8")
     response.enable_compression()
     return response

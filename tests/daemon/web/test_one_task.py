@@ -29,6 +29,7 @@ from daemon.journal.links import NewLink
 from daemon.journal.tasks import TaskEdit
 from daemon.journal.time_records import NewTimer, Stop
 from daemon.journal.views.structures import Origin
+from daemon.web.frame.rendering import Renderer
 from daemon.web.tasks import task_rows
 from daemon.web.tasks.note_markup import CHARS_MAX, PAGE_CHARS_MAX
 from daemon.web.tasks.task_rows import NOTES_SHOWN, ShownTask, page_of_task
@@ -269,6 +270,17 @@ async def test_notes_of_hostile_markdown_are_bounded_on_a_page_and_hold_up_nobod
 
     monkeypatch.setattr("daemon.web.tasks.one_task.page_of_task", note_thread)
     shown = (await page.ask(f"/tasks/{ref}?notes=all")).text
+    filled_on = set[str]()
+    render = Renderer.render
+
+    def note_filling(renderer: Renderer, template: str, **values: Any) -> str:
+        filled_on.add(threading.current_thread().name)
+        return render(renderer, template, **values)
+
+    monkeypatch.setattr(Renderer, "render", note_filling)
+    assert (await page.ask(f"/tasks/{ref}?notes=all")).text == shown
+    assert filled_on
+    assert threading.current_thread().name not in filled_on
     # Each note is there once to read and once in its form.
     assert len(shown) < PAGE_CHARS_MAX + 12 * 2 * 4 * CHARS_MAX
     assert threads
