@@ -3,6 +3,7 @@
 Never changes anything on a GET, and never shortens a line: a person sees all that an agent is given.
 """
 
+import hashlib
 from http import HTTPStatus
 from typing import Final
 
@@ -13,11 +14,12 @@ from multidict import MultiDictProxy
 from daemon.journal import preferences
 from daemon.journal.preferences import TEXT_CHARS_MAX, NewPreference, Preference, PreferenceEdit
 from daemon.journal.references.names import shown_name
-from daemon.refusal import Refused, usage_error
+from daemon.refusal import RefusalCode, Refused, usage_error
 from daemon.web.forms import read_form, refuse_form
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, shortfall_words
 from daemon.web.services import PageServices
+from daemon.words.terminal_text import escape as visible
 from store.sentence import sentence
 from store.snapshot import Snapshot
 from store.transaction import Transaction
@@ -70,10 +72,10 @@ class _Preferences:
             HTTPStatus.CONFLICT if fault else HTTPStatus.OK,
             room="settings",
             after=after,
-            rows=[(line.id, line.text, line.category or "") for line in lines],
+            rows=[(line.id, line.text, line.category or "", _digest(line.text)) for line in lines],
             categories=categories,
             chars_max=TEXT_CHARS_MAX,
-            typed={} if typed is None else {typed.get("line", _ADDED): typed.get("text", "")},
+            typed={} if typed is None else {typed.get("line", _ADDED): typed},
             fault=fault,
         )
 
@@ -91,6 +93,24 @@ def _change(tx: Transaction, form: MultiDictProxy[str]) -> None:
     if form.get("do") == "add":
         preferences.add(tx, NewPreference(text, category))
     else:
-        # A category that was not touched stays, also one that the form cannot show.
-        is_same = form.get("was") == (category or "")
-        preferences.edit(tx, ref, PreferenceEdit(text, UNSET if is_same else category))
+        # What was not touched stays, also a category that the form cannot show.
+        is_same_text, is_same_category = (
+            form.get("shown") == _digest(text),
+            form.get("was") == (category or ""),
+        )
+        if not is_same_text:
+            _check_shown(tx, ref, form.get("shown"))
+        change = PreferenceEdit(UNSET if is_same_text else text, UNSET if is_same_category else category)
+        preferences.edit(tx, ref, change)
+
+
+def _check_shown(tx: Transaction, ref: str, shown: str | None) -> None:
+    """Raise Refused for a line that was changed since the form was filled with it."""
+    now = [line.text for line in preferences.list_preferences(tx) if line.id == ref]
+    if shown is not None and any(_digest(text) != shown for text in now):
+        raise Refused(RefusalCode.STALE, sentence("changed-since-shown", "it has changed since it was shown"))
+
+
+def _digest(text: str) -> str:
+    """Name a text as its field shows it, and sends it back."""
+    return hashlib.sha256(visible(text.replace("\r\n", "\n")).encode()).hexdigest()

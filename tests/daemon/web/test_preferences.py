@@ -6,8 +6,8 @@ import pytest
 
 from daemon.journal import categories, preferences
 from daemon.journal.categories import NewCategory
-from daemon.journal.preferences import TEXT_CHARS_MAX, Preference
-from tests.daemon.web.conftest import Page
+from daemon.journal.preferences import TEXT_CHARS_MAX, Preference, PreferenceEdit
+from tests.daemon.web.conftest import Page, PageAnswer
 
 
 async def lines(page: Page) -> list[Preference]:
@@ -46,6 +46,31 @@ async def test_a_line_that_is_refused_stays_typed(page: Page, text: str, words: 
     assert (answer.status, words in answer.text) == (409, True)
     form = answer.text.partition(f'id="f-{ref}"')[2].partition("</form>")[0]
     assert re.search(rf"required>\n{text}</textarea>", form)
+
+
+def form_of(answer: PageAnswer, ref: str) -> dict[str, str]:
+    """Return what the form of a line sends without a script, but for its words."""
+    form = answer.text.partition(f'id="f-{ref}"')[2].partition("</form>")[0]
+    return {"do": "save", **dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form))}
+
+
+async def test_an_old_form_writes_over_nothing_newer(page: Page):
+    await page.store.write(lambda tx: categories.add(tx, NewCategory(name="Health")))
+    ref = await add(page, "I call in the mornings.")
+    old = form_of(await page.ask("/preferences"), ref)
+    await page.store.write(lambda tx: preferences.edit(tx, ref, PreferenceEdit("I never call.")))
+    # Its words were not touched, so that they are not sent back.
+    sent = old | {"text": "I call in the mornings.", "category": "Health"}
+    assert (await page.ask("/preferences", sent)).status == 303
+    assert [(line.text, line.category) for line in await lines(page)] == [("I never call.", "Health")]
+    answer = await page.ask("/preferences", old | {"text": "I call at noon.", "category": ""})
+    assert (answer.status, "it has changed since it was shown" in answer.text) == (409, True)
+    # What was refused is marked as typed, so that no news takes it away; sent again, it counts.
+    form = answer.text.partition(f'id="f-{ref}"')[2].partition("</form>")[0]
+    assert (" data-typed" in form.partition(">")[0], 'value="Health" selected' in form) == (True, False)
+    again = form_of(answer, ref) | {"text": "I call at noon.", "category": ""}
+    assert (await page.ask("/preferences", again)).status == 303
+    assert [(line.text, line.category) for line in await lines(page)] == [("I call at noon.", None)]
 
 
 async def test_hostile_words_and_lines_that_are_gone_are_no_fault(page: Page):
