@@ -30,6 +30,7 @@ def routes(services: PageServices) -> list[web.RouteDef]:
     room = _Undo(services)
     return [
         web.post(UNDO_PATH, room.undo),
+        web.get(UNDO_PATH, room.go_home),
         web.get(PATH, room.show),
         web.post(PATH, room.bring_back),
     ]
@@ -58,6 +59,11 @@ class _Undo:
             undone.undo is not None or any(verdict.result in TAKEN_BACK for verdict in undone.verdicts)
         )
         return await self._answer_left(lines, fault, back, is_partly=is_partly)
+
+    async def go_home(self, request: web.Request) -> web.Response:
+        """Lead to the first page: a page asks for its address again, and this one has none to show."""
+        del request
+        return _redirect("/")
 
     async def _answer_left(self, lines: list[str], fault: str, back: str, *, is_partly: bool) -> web.Response:
         return await page_answer(

@@ -117,6 +117,9 @@ async def test_what_was_changed_since_is_left_and_said(browser: Browser) -> None
     left = await browser.press_undo(done)
     assert left.status == 409
     assert "Not undone" in left.text
+    # It follows nothing, and its address is no page to be asked for again and again.
+    assert 'data-follows="none"' in left.text
+    assert (await browser.page.ask("/undo")).headers["Location"] == "/"
     assert "“Call Ana”, status: it was changed since" in re.sub(r"</?bdi>", "", left.text)
 
 
