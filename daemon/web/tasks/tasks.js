@@ -4,15 +4,19 @@
 
 import { announce, ask, deedOf, inTurn, isKey, isTyped, items, markBusy, parse, rows, show, signedOut, tellUnsent } from "./page.js";
 
+const on = document.addEventListener.bind(document);
+
 // -- forms that are typed into --
 
 const sending = new Set();
 
 /** Sends a form, and shows the answer in place; a refused form comes back with what was typed, and with why. */
 function sendTyped(form, button) {
-  if (sending.has(form)) return;
-  sending.add(form);
   const body = new URLSearchParams(new FormData(form, button)).toString();
+  const once = form.action + body;
+  if (sending.has(once)) return;
+  sending.add(once);
+  const { href } = location;
   const isAsSent = () => new URLSearchParams(new FormData(form, button)).toString() === body;
   const line = markBusy(button ?? form);
   inTurn(async () => {
@@ -20,13 +24,14 @@ function sendTyped(form, button) {
     const asked = await ask(form.action, sent).catch(() => tellUnsent(line));
     if (!asked) return;
     const { answer, fresh } = asked;
-    // Nothing comes after it: news would be asked of a page that may be gone.
-    if (answer.ok && new URL(answer.url).pathname !== location.pathname) return new Promise(() => location.assign(answer.url));
-    if (answer.redirected) history.replaceState(null, "", answer.url);
+    if (answer.ok && isAsSent()) empty(form);
+    // Nothing comes soon after it: news would be asked of a page that may be gone. But a person may stay.
+    if (answer.ok && new URL(answer.url).pathname !== location.pathname) return new Promise((done) => setTimeout(done, 2000, location.assign(answer.url)));
+    // What was opened meanwhile stays open.
+    if (answer.redirected && href === location.href) history.replaceState(null, "", answer.url);
     const focused = document.activeElement;
     const fold = form.closest("details");
     const near = thingOf(form)?.id;
-    if (answer.ok && isAsSent()) empty(form);
     const refused = !answer.ok && form.id && fresh.getElementById(form.id);
     if (refused && !fresh.getElementById("gone")) form.replaceWith(copyOf(refused));
     if (answer.ok && fold) fold.open = false;
@@ -39,7 +44,7 @@ function sendTyped(form, button) {
     else if (focused.isConnected) focused.focus();
     else if (focused !== document.body) (document.getElementById(near) ?? document.getElementById("main")).focus();
   }).finally(() => {
-    sending.delete(form);
+    sending.delete(once);
     line.removeAttribute("aria-busy");
     form.closest(".ticked")?.classList.remove("ticked");
   });
@@ -56,7 +61,7 @@ function empty(form) {
   form.reset();
 }
 
-document.addEventListener("submit", (event) => {
+on("submit", (event) => {
   const { target: form, submitter } = event;
   if (!form.matches("form[data-sends]") || event.defaultPrevented) return;
   event.preventDefault();
@@ -66,7 +71,7 @@ document.addEventListener("submit", (event) => {
 });
 
 addEventListener("beforeunload", (event) => {
-  if ([...document.forms].some(isTyped)) event.preventDefault();
+  if (hasTyped()) event.preventDefault();
 });
 
 // -- a task in one line --
@@ -125,7 +130,7 @@ async function read(field) {
 }
 
 // A chip that is clicked away: its words stay in the title.
-document.addEventListener("click", ({ target }) => {
+on("click", ({ target }) => {
   const chip = target.closest(".read button");
   if (!chip) return;
   const field = document.createElement("input");
@@ -137,13 +142,13 @@ document.addEventListener("click", ({ target }) => {
 });
 
 let soon = 0;
-document.addEventListener("input", ({ target }) => {
+on("input", ({ target }) => {
   if (!target.matches("[data-quick] [name=line]")) return;
   clearTimeout(soon);
   soon = setTimeout(() => read(target).catch(() => {}), 120);
 });
 
-document.addEventListener("submit", (event) => {
+on("submit", (event) => {
   const { target: form, submitter } = event;
   if (!form.matches("form[data-quick]")) return;
   event.preventDefault();
@@ -190,6 +195,15 @@ function open(thing, part, near = thing.querySelector(".title, h1")) {
   form.querySelector("fieldset:not([hidden]) :is(button, input)").focus();
 }
 
+// What is left in a menu that is closed is typed no more.
+on(
+  "toggle",
+  ({ target, newState }) => {
+    if (target.popover && newState === "closed") for (const form of target.querySelectorAll("form:not([aria-busy])")) empty(form);
+  },
+  true,
+);
+
 /** Puts a field in the place of a title: Enter sends it, and so does leaving it; Escape leaves the title as it was. */
 function rename(thing, shown, [name, value] = ["set", "title"]) {
   const own = thing.querySelector("form");
@@ -216,7 +230,6 @@ function rename(thing, shown, [name, value] = ["set", "title"]) {
     event.preventDefault();
   });
   field.addEventListener("blur", () => {
-    if (sending.has(form)) return;
     // A field that is removed is left as well.
     if (field.value === field.defaultValue) queueMicrotask(() => form.remove());
     else form.requestSubmit();
@@ -269,7 +282,7 @@ function close() {
 
 addEventListener("popstate", () => document.querySelector(".list") && visit());
 
-document.addEventListener("keydown", ({ key, target }) => {
+on("keydown", ({ key, target }) => {
   if (key === "Escape" && pane() && !document.querySelector(":popover-open, dialog[open]") && !target.closest("input, textarea")) close();
 });
 
@@ -292,7 +305,7 @@ const DEEDS = {
 };
 
 // Before the keys of cards: with a row in focus, a key is about the row; with a card on it, of a task the title alone.
-document.addEventListener(
+on(
   "keydown",
   (event) => {
     const { key, target } = event;
@@ -310,7 +323,7 @@ document.addEventListener(
   true,
 );
 
-document.addEventListener("click", (event) => {
+on("click", (event) => {
   const { target, shiftKey, ctrlKey, metaKey, altKey } = event;
   const near = target.closest("[data-menu]");
   const row = target.closest(".task");
@@ -346,16 +359,16 @@ function move(item, place) {
   button.form.requestSubmit(button);
 }
 
-document.addEventListener("dragstart", (event) => (dragged = todoOf(event)));
-document.addEventListener("dragover", (event) => dragged && todoOf(event) && event.preventDefault());
-document.addEventListener("drop", (event) => {
+on("dragstart", (event) => (dragged = todoOf(event)));
+on("dragover", (event) => dragged && todoOf(event) && event.preventDefault());
+on("drop", (event) => {
   const over = todoOf(event);
   if (!dragged?.isConnected || !over || over === dragged) return;
   event.preventDefault();
   const isBelow = dragged.compareDocumentPosition(over) & Node.DOCUMENT_POSITION_FOLLOWING;
   move(dragged, `${isBelow ? "after" : "before"}:${over.id.slice(2)}`);
 });
-document.addEventListener("keydown", (event) => {
+on("keydown", (event) => {
   const way = event.altKey && { ArrowUp: "up", ArrowDown: "down" }[event.key];
   if (!way || !todoOf(event)) return;
   event.preventDefault();
@@ -363,6 +376,6 @@ document.addEventListener("keydown", (event) => {
 });
 
 // A field with several lines is sent as a letter is.
-document.addEventListener("keydown", ({ key, ctrlKey, metaKey, target }) => {
+on("keydown", ({ key, ctrlKey, metaKey, target }) => {
   if (key === "Enter" && (ctrlKey || metaKey) && target.matches("form[data-sends] textarea")) target.form.requestSubmit(target.form.querySelector("button"));
 });

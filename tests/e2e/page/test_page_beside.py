@@ -4,7 +4,7 @@ Never repeats what tests/daemon/web asks without a browser.
 """
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Route
 
 from tests.support.browser import signed_in, unscripted
 from tests.support.devices import Device
@@ -53,6 +53,58 @@ def test_a_task_opens_beside_its_list_and_both_follow(laptop: Device, chromium: 
         page.wait_for_selector(".pane", state="detached")
         page.wait_for_selector("#deed :text('Removed: Pay the landlord')")
         assert page.url.endswith("/tasks")
+        assert tab.complaints == []
+
+
+def test_nobody_waits_for_an_answer_before_the_next_key_or_press(laptop: Device, chromium: Browser):
+    for title in ("Call Ana", "Pay rent", "Buy stamps"):
+        laptop.do("add", title)
+    with signed_in(chromium, laptop, "/tasks", viewport=WIDE) as tab:
+        page, keys = tab.page, tab.page.keyboard
+        routes: list[Route] = []
+
+        def hold(route: Route) -> None:
+            if route.request.method == "POST":
+                routes.append(route)
+            else:
+                route.continue_()
+
+        def release() -> None:
+            while not routes:
+                page.evaluate("null")
+            routes.pop().continue_()
+
+        page.route("**/tasks*", hold)
+        page.wait_for_selector(".dots:not([hidden])", state="attached")
+        # Words in a menu that is closed are no reason to leave the list.
+        page.hover(".task:has-text('Buy stamps')")
+        page.click(".task:has-text('Buy stamps') .dots")
+        page.fill("#row-menu [name=due]", "some")
+        keys.press("Escape")
+        page.click(".task:has-text('Call Ana') .title")
+        page.wait_for_selector(".pane h1:has-text('Call Ana')")
+        # What is opened before the answer is there stays open.
+        page.focus(".task:has-text('Call Ana') .title")
+        page.evaluate("document.activeElement.closest('.task').focus()")
+        with page.expect_request(lambda request: request.method == "POST"):
+            keys.press("x")
+        keys.press("j")
+        assert page.evaluate(FOCUSED) == "Pay rent"
+        release()
+        page.wait_for_selector(".pane h1:has-text('Pay rent')")
+        page.wait_for_selector(".task:has-text('Call Ana')", state="detached")
+        # A press on another row counts as well while the first is under way, and a second on the same once.
+        with page.expect_request(lambda request: request.method == "POST"):
+            page.hover(".task:has-text('Pay rent')")
+            page.click(".task:has-text('Pay rent') .dots")
+            page.click("#row-menu button.red")
+        page.hover(".task:has-text('Buy stamps')")
+        page.click(".task:has-text('Buy stamps') .dots")
+        page.click("#row-menu button.red")
+        with page.expect_request(lambda request: request.method == "POST"):
+            release()
+        release()
+        page.wait_for_selector(".task", state="detached")
         assert tab.complaints == []
 
 

@@ -6,7 +6,7 @@ Never repeats what tests/daemon/web asks without a browser.
 from urllib.parse import urljoin
 
 import pytest
-from playwright.sync_api import Browser, Route
+from playwright.sync_api import Browser, Dialog, Route
 
 from tests.support.browser import NOTE, propose, signed_in, unscripted
 from tests.support.devices import Device, MakeDevice, pair
@@ -56,7 +56,20 @@ def test_a_task_is_made_noted_and_finished_by_keys_alone(laptop: Device, chromiu
         tab.page.wait_for_selector(".one > .why :text('No photos')")
         keyboard.press("x")
         tab.page.wait_for_selector(".chip:has-text('done')")
-        assert tab.complaints == []
+        # What the daemon has taken is typed no more: the browser asks nobody whether to leave it.
+        tab.page.goto(tab.page.evaluate("location.origin") + "/tasks/new")
+        tab.page.wait_for_selector("[name=title]:focus")
+        questions: list[str] = []
+
+        def stay(question: Dialog) -> None:
+            questions.append(question.type)
+            question.dismiss()
+
+        tab.page.on("dialog", stay)
+        keyboard.type("Call Ana")
+        keyboard.press("Enter")
+        tab.page.wait_for_selector("h1:has-text('Call Ana')")
+        assert (questions, tab.complaints) == ([], [])
     task = laptop.do("show", "passport")
     assert (task["title"], task["status"], task["due"]) == ("Renew both passports", "DONE", "2030-12-24")
     assert task["entries"][0]["text"] == "Two photos."
