@@ -81,8 +81,8 @@ export async function help() {
   const form = keys.querySelector("form");
   form.hidden = false;
   const single = form.querySelector("input");
-  single.checked = localStorage.getItem("keys") !== "off";
-  single.addEventListener("change", () => localStorage.setItem("keys", single.checked ? "on" : "off"));
+  single.checked = !document.cookie.includes("placet_keys=off");
+  single.addEventListener("change", () => (document.cookie = `placet_keys=${single.checked ? "on" : "off"};path=/;max-age=34560000;samesite=strict`));
   document.body.append(keys);
   open(keys);
 }

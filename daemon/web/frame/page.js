@@ -45,7 +45,8 @@ function isChanged({ options, selectedIndex, value, defaultValue }) {
   return defaultValue !== undefined && value !== defaultValue;
 }
 
-const hasTyped = () => [...document.forms].some(isTyped);
+/** Reports whether words would be lost with this page. */
+const hasTyped = () => [...document.forms].some((form) => isTyped(form) || (form.method === "post" && [...form.elements].some(isChanged)));
 
 /** Makes `now` like `next`. Elements with an id stay the same elements, and with them focus and scrolling. */
 function morph(now, next) {
@@ -254,9 +255,13 @@ function refresh() {
   });
 }
 
+/** Reports whether somebody is at something that a new page would take away. */
+const isHeld = () => document.querySelector("dialog[open], .item.drawn");
+
 /** Fetches the bar, or the page, of which it keeps what left with a word on why; reports whether that is shown. */
 async function bring(part) {
   const whole = part === WHOLE;
+  if (whole && isHeld()) return false;
   const asked = await ask(whole ? location.href : bar(document).dataset.bar, { headers: { "Placet-Refresh": "yes" } });
   if (!asked) return false;
   const { fresh } = asked;
@@ -266,7 +271,7 @@ async function bring(part) {
     morph(bar(document), bar(fresh));
     return true;
   }
-  if (document.querySelector("dialog[open], .item.drawn")) return false;
+  if (isHeld()) return false;
   // The scripts of another version of the daemon: this page's own are served no more.
   const isOld = (scriptOf(fresh) ?? scriptOf(document)) !== scriptOf(document);
   if (isOld && !hasTyped()) return location.reload() ?? true;
@@ -390,7 +395,7 @@ export const deedOf = (part, key) => KEYS[part][key] ?? KEYS.everywhere[key];
 
 /** Reports whether single keys act, and nobody types. */
 export const isKey = ({ ctrlKey, metaKey, altKey, target }) =>
-  !(ctrlKey || metaKey || altKey || localStorage.getItem("keys") === "off" || target.closest("input, textarea, select, [contenteditable], dialog"));
+  !(ctrlKey || metaKey || altKey || document.cookie.includes("placet_keys=off") || target.closest("input, textarea, select, [contenteditable], dialog"));
 
 /** Does what the table of keys or an entry of the finder names; reports whether there is such a thing. */
 export function act(deed) {

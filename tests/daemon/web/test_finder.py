@@ -40,6 +40,13 @@ def test_a_key_of_the_list_is_a_deed_of_its_script_and_each_deed_has_a_key():
     assert in_table["item"] | moves == deeds_of("item")
 
 
+def test_no_script_keeps_a_choice_where_signing_out_empties_it():
+    scripts = [script.read_text("utf-8") for script in WEB_FOLDER.rglob("*.js")]
+    assert not [script for script in scripts if "localStorage" in script]
+    kept = [script for script in scripts if "placet_keys=off" in script]
+    assert len(kept) == 2
+
+
 def test_no_key_stands_for_two_things_in_one_place():
     for part in SCRIPTS:
         read = [name for key in KEYS if key.part in (part, "everywhere") for name in key.keys]

@@ -274,3 +274,10 @@ def test_a_session_that_was_ended_elsewhere_is_told_and_not_called_an_absence(
         laptop.do("web", "end", "--all")
         propose(laptop, "Another task")
         tab.page.wait_for_selector(":text('You are signed out')")
+    # Words in a form that is sent as any other are not loaded away.
+    with signed_in(chromium, laptop, "/") as tab:
+        tab.page.fill("#add-task", "Call Ana")
+        laptop.do("web", "end", "--all")
+        laptop.do("add", "Yet another task")
+        tab.page.wait_for_selector("#over:not([hidden])")
+        assert tab.page.input_value("#add-task") == "Call Ana"

@@ -15,6 +15,9 @@ HIDES = """(hidden) => {
     Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
     document.dispatchEvent(new Event("visibilitychange"));
 }"""
+HEARS = """void (window.heard = new Promise((done) => {
+    new BroadcastChannel("placet-live").onmessage = ({ data }) => data.type === "changed" && done();
+}))"""
 
 
 def test_a_link_that_ends_and_comes_back_is_shown_at_once(
@@ -78,6 +81,16 @@ def test_news_that_a_refused_answer_did_not_bring_is_fetched_again(laptop: Devic
         tab.page.wait_for_selector("#toast:text('the database is busy')")
         tab.page.wait_for_selector(".task :text('Call Ana')")
         assert tab.page.inner_text("#toast") == ""
+        # With a dialog open the page waits, and asks for nothing that it would not show.
+        before = tab.asked.count(tab.page.url)
+        tab.page.keyboard.press("Control+k")
+        for title in ("Pay rent", "Buy stamps"):
+            tab.page.evaluate(HEARS)
+            laptop.do("add", title)
+            tab.page.evaluate("window.heard")
+        assert tab.asked.count(tab.page.url) == before
+        tab.page.keyboard.press("Escape")
+        tab.page.wait_for_selector(".task :text('Pay rent')")
 
 
 def test_a_press_while_the_daemon_is_away_says_so_on_its_line(laptop: Device, chromium: Browser):
