@@ -1,8 +1,9 @@
 """A note as HTML: Markdown (CommonMark, with tables and struck-out words) is shown as what it means.
 
-Never lets markup of a note through, an image, or an address that is none of http, https and mailto. Never
-takes long or gives much: a note that would is shown as it is written. Little text can be much of a page: a
-table is filled with cells that its rows lack, and an address that is defined once is written at each link.
+Never lets markup of a note through, an image, or an address that is none of http, https and mailto; and
+never hides where a link leads: that stands behind words of its own. Never takes long or gives much: a note
+that would is shown as it is written. Little text can be much of a page: a table is filled with cells that
+its rows lack, and an address that is defined once is written at each link.
 """
 
 import re
@@ -30,6 +31,9 @@ _NESTING_MAX: Final = 20
 _NOTES_KEPT: Final = 128
 """With `HTML_CHARS_MAX`, some megabytes at most."""
 _ADDRESS: Final = re.compile(r"(?:https?://|mailto:)[^\s\\]", re.IGNORECASE)
+
+_PLACE: Final = re.compile(r"(?:https?://(?:[^/?#]*@)?([^/?#]+))|mailto:(.+)", re.IGNORECASE)
+"""Where an address leads: a host, without the name to sign in with, or whom it writes to."""
 
 
 class _Renderer(RendererHTML):
@@ -73,6 +77,20 @@ class _Renderer(RendererHTML):
         del options, env
         address = escapeHtml(str(tokens[idx].attrGet("href") or ""))
         return f'<a href="{address}" rel="noopener noreferrer">'
+
+    def link_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        del options, env
+        return f"</a>{escapeHtml(_place_beside(tokens, idx))}"
+
+
+def _place_beside(tokens: Sequence[Token], idx: int) -> str:
+    """Return where the link that ends leads, to stand behind it; empty if its words say no other thing."""
+    start = next(place for place in range(idx - 1, -1, -1) if tokens[place].type == "link_open")
+    address = str(tokens[start].attrGet("href") or "")
+    match = _PLACE.match(address)
+    place = address if match is None else match[1] or match[2]
+    words = "".join(token.content for token in tokens[start:idx])
+    return "" if words in (place, address) or tokens[start].info == "auto" else f" ({visible(place)})"
 
 
 class _TooMuch(Exception):

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from html import unescape
 from types import FrameType
 
 import pytest
@@ -32,13 +33,34 @@ TAGS = {
         ("```\na\tb\n```", "<pre>a    b</pre>\n"),
         (
             '[form](https://example.org/?a&b "x")',
-            '<p dir="auto"><a href="https://example.org/?a&amp;b" rel="noopener noreferrer">form</a></p>\n',
+            (
+                '<p dir="auto"><a href="https://example.org/?a&amp;b" rel="noopener noreferrer">form</a>'
+                " (example.org)</p>\n"
+            ),
         ),
         ("a * b", '<p dir="auto">a * b</p>\n'),
     ],
 )
 def test_markdown_is_shown_as_what_it_means(text: str, html: str) -> None:
     assert note_markup(text) == html
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("[https://bank.example](https://other.example/x)", "https://bank.example (other.example)"),
+        ("[bank](https://bank.example@other.example:8/)", "bank (other.example:8)"),
+        ("[b](https://b.example\\\\@c.example)", "b (c.example)"),
+        ("[**b** c](HTTPS://b.example?x)", "b c (b.example)"),
+        ("[b](https:////c.example)", "b (https:////c.example)"),
+        ("[bank](https://b\u0430nk.example)", "bank (xn--bnk-6cd.example)"),
+        ("[Ana](mailto:ana@b.example)", "Ana (ana@b.example)"),
+        ("<https://b.example/x> <ana@b.example>", "https://b.example/x ana@b.example"),
+        ("[b.example](https://b.example/x)", "b.example"),
+    ],
+)
+def test_a_link_says_beside_its_words_where_it_leads(text: str, shown: str) -> None:
+    assert unescape(re.sub(r"<[^>]*>", "", str(note_markup(text)))).strip() == shown
 
 
 @pytest.mark.parametrize(
