@@ -49,6 +49,8 @@ class Renderer:
             autoescape=True,
             finalize=_harmless,
             undefined=StrictUndefined,
+            # They change with the program alone: to look at their files again would be paid for by each row.
+            auto_reload=False,
             trim_blocks=True,
             lstrip_blocks=True,
         )
