@@ -56,7 +56,7 @@ class _SeriesList:
         self._deeds: dict[str, Callable[[Transaction, _Form], object]] = {
             "add": self._add,
             "catch-up": self._catch_up,
-            "skip": lambda tx, form: series.skip(tx, form["series"], SeriesDay(), self._typed.today()),
+            "skip": self._skip,
             "end": lambda tx, form: series.end(tx, form["series"], SeriesEnd(), self._typed.today()),
             "remove": lambda tx, form: series.remove(tx, form["series"]),
             "change": self._change,
@@ -100,6 +100,14 @@ class _SeriesList:
             return series.split(tx, form["series"], split, self._typed.today())
         change = read_typed(self._typed, SeriesEdit(**given))
         return series.edit(tx, form["series"], change, self._typed.today())
+
+    def _skip(self, tx: Transaction, form: _Form) -> object:
+        """Leave out the day that the person saw; nothing if it is out already, as after a second press."""
+        today = self._typed.today()
+        shown = series.show(tx, form["series"], today)
+        if shown.next_task is None or shown.next_task != form.get("next"):
+            return shown
+        return series.skip(tx, form["series"], SeriesDay(day=shown.next[0]), today)
 
     def _catch_up(self, tx: Transaction, form: _Form) -> object:
         """Leave out all days before today that nobody has touched."""

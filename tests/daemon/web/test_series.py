@@ -104,7 +104,13 @@ async def test_series_are_added_skipped_changed_ended_and_removed(page: TaskPage
     assert "Pay the &lt;b&gt;rent" in text
     assert "every 2 weeks" in text
     assert f'href="/series#s-{made.id}"' in (await page.ask("/tasks")).text
-    assert await send(page, "skip", series=made.id) == 303
+    task = str(made.next_task)
+    assert f'name="next" value="{task}"' in text
+    for _ in range(2):
+        assert await send(page, "skip", series=made.id, next=task) == 303
+    # A second press of the same button leaves out no second day.
+    (skipped,) = await page.store.read(lambda snapshot: series.list_series(snapshot, TODAY))
+    assert (skipped.skipped, skipped.next) == ([made.next[0]], [*made.next[1:], *skipped.next[-1:]])
     assert await send(page, "catch-up", series=made.id) == 303
     assert await send(page, "change", series=made.id, title="Rent", until="2030-01-01") == 303
     assert await send(page, "change", series=made.id, on="in 3 months", every="month on the 1st") == 303
