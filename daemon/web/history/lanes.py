@@ -10,7 +10,6 @@ LANES_MAX: Final = 6
 """Devices beyond these share the last lane."""
 TRACKS_MAX: Final = 4
 """Lines beyond these at the same height are not drawn: their words say the same."""
-DOT_Y: Final = 28
 _STEP: Final = 16
 _MARGIN: Final = 10
 

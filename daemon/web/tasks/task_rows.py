@@ -214,10 +214,6 @@ def _report(agent: AgentDetails | None) -> list[str]:
     ]
 
 
-def _report_age(agent: AgentDetails | None) -> str:
-    return "" if agent is None else ", ".join(report_age_words(cast(Any, msgspec.to_builtins(agent))))
-
-
 def _left_out_words(task: Task) -> str:
     """Say how much of a task is too long for any page."""
     count = sum(task.left_out.values()) if isinstance(task.left_out, dict) else 0
