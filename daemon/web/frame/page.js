@@ -64,7 +64,8 @@ function morph(now, next) {
   const byId = new Map([...now.children].filter((child) => child.id).map((child) => [child.id, child]));
   let place = now.firstChild;
   for (const wanted of [...next.childNodes]) {
-    while (place?.classList?.contains("leaves")) place = place.nextSibling;
+    // A line that leaves, and a title that is being typed: the server knows neither.
+    while (place?.matches?.(".leaves, .rename[data-typed]")) place = place.nextSibling;
     const isLike = place && !place.id && !wanted.id && place.nodeName === wanted.nodeName;
     const match = wanted.id ? byId.get(wanted.id) : isLike ? place : null;
     if (!match) {
@@ -72,7 +73,8 @@ function morph(now, next) {
       continue;
     }
     if (match === place) place = match.nextSibling;
-    else now.insertBefore(match, place);
+    // An element that is taken out to be put elsewhere loses the focus.
+    else (now.moveBefore ?? now.insertBefore).call(now, match, place);
     if (match.nodeType === Node.ELEMENT_NODE) morph(match, wanted);
     else if (match.nodeValue !== wanted.nodeValue) match.nodeValue = wanted.nodeValue;
   }
@@ -84,7 +86,7 @@ function morph(now, next) {
 }
 
 function leave(node) {
-  if (node.matches?.(".leaves, .unsent") || [...(node.querySelectorAll?.("form") ?? [])].some(isTyped)) return;
+  if (node.matches?.(".leaves, .unsent, .rename[data-typed]") || [...(node.querySelectorAll?.("form") ?? [])].some(isTyped)) return;
   if (calm.matches || !node.matches?.(".item, .card, .task")) {
     node.remove();
     return;

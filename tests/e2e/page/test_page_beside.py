@@ -12,7 +12,7 @@ from tests.support.devices import Device
 pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
 
 WIDE = {"width": 1440, "height": 900}
-FOCUSED = "document.activeElement.querySelector('.title')?.textContent"
+FOCUSED = "document.querySelector(':focus .title')?.textContent"
 
 
 def test_a_task_opens_beside_its_list_and_both_follow(laptop: Device, chromium: Browser):

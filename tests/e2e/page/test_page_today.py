@@ -12,7 +12,7 @@ from tests.support.finger import PHONE
 
 pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
 
-FOCUSED = "document.activeElement.querySelector('.title')?.textContent"
+FOCUSED = "document.querySelector(':focus .title')?.textContent"
 
 
 def statuses(device: Device) -> dict[str, str]:
@@ -41,6 +41,11 @@ def test_keys_move_tick_and_change_rows(laptop: Device, chromium: Browser):
         assert page.locator("#row-menu fieldset:visible").count() == 1
         keys.press("Enter")
         page.wait_for_selector("#deed :text('Changed: 2 things')")
+        # A row above that goes elsewhere takes no focus along.
+        page.focus(".task:has-text('Buy stamps')")
+        laptop.do("task", "edit", "Pay rent", "--due", "2030-12-24")
+        page.wait_for_selector(".task:has-text('Pay rent')", state="detached")
+        assert page.evaluate(FOCUSED) == "Buy stamps"
         # Typing is no key: what is typed into the line stays there.
         page.fill("#add-task", "xdp")
         assert page.locator("#row-menu:popover-open").count() == 0
