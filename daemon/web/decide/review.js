@@ -2,7 +2,7 @@
 //
 // Never presses a button while somebody types, and never on what was not on the screen.
 
-import { announce, deedOf, inTurn, isKey, itemOf, items, send } from "./page.js";
+import { announce, deedOf, element, first, inTurn, isKey, itemOf, items, on, send } from "./page.js";
 
 const PRESS_MS = 500;
 const SLOP_PX = 10;
@@ -31,7 +31,7 @@ function go(step) {
 /** Opens *Change it first*: here, or on the page that has the details of what is proposed. */
 function changeFirst(item) {
   const id = `e-${item?.dataset.item}`;
-  const details = document.getElementById(id);
+  const details = element(id);
   const link = item?.closest(".card").querySelector("a[href^='/reviews/']");
   if (!details && link) location.href = `${link.pathname}#${id}`;
   if (!details) return;
@@ -51,14 +51,14 @@ const DEEDS = {
   previous: () => go(-1),
   confirmAll: () => press(current()?.closest(".card").querySelector("footer [value=confirmed]")),
   // The answer to what was pressed just before brings its own Undo.
-  takeBack: () => inTurn(async () => press(document.querySelector("#outcome .undo button"))),
+  takeBack: () => inTurn(async () => press(first("#outcome .undo button"))),
   answer: (key) => {
     const question = current()?.closest(".question") ?? current()?.querySelector(".question");
     question?.querySelectorAll(".choose, [type=radio]")[Number(key) - 1]?.click();
   },
 };
 
-document.addEventListener("keydown", (event) => {
+on("keydown", (event) => {
   const name = deedOf("item", event.key);
   if (event.repeat || !isKey(event) || !Object.hasOwn(DEEDS, name)) return;
   event.preventDefault();
@@ -67,13 +67,13 @@ document.addEventListener("keydown", (event) => {
 
 // -- a reason for a rejection -------------------------------------------------------------------------
 
-const dialog = document.getElementById("why");
+const dialog = element("why");
 let asked = null;
 
 function askWhy(button) {
   if (!button) return;
   asked = button;
-  document.getElementById("why-what").textContent = itemOf(button).querySelector(".sum bdi").textContent;
+  element("why-what").textContent = itemOf(button).querySelector(".sum bdi").textContent;
   dialog.querySelector("textarea").value = "";
   dialog.showModal();
 }
@@ -87,7 +87,7 @@ dialog.addEventListener("close", () => {
 
 let timer = 0;
 let wasLong = false;
-document.addEventListener("pointerdown", ({ target }) => {
+on("pointerdown", ({ target }) => {
   const button = target.closest(REFUSES);
   wasLong = false;
   clearTimeout(timer);
@@ -98,11 +98,11 @@ document.addEventListener("pointerdown", ({ target }) => {
   }, PRESS_MS);
 });
 for (const type of ["pointerup", "pointercancel", "pointermove"]) {
-  document.addEventListener(type, (event) => {
+  on(type, (event) => {
     if (type !== "pointermove" || Math.hypot(event.movementX, event.movementY) > SLOP_PX) clearTimeout(timer);
   });
 }
-document.addEventListener(
+on(
   "click",
   (event) => {
     const button = event.target.closest(REFUSES);
@@ -120,7 +120,7 @@ document.addEventListener(
 
 let swipe = null;
 
-document.addEventListener("pointerdown", (event) => {
+on("pointerdown", (event) => {
   // A second finger makes it something else than a swipe.
   if (swipe) return letGo();
   const item = event.target.closest(".item[data-item]:not(.odd)");
@@ -129,7 +129,7 @@ document.addEventListener("pointerdown", (event) => {
   if (buttons.every(Boolean)) swipe = { id: event.pointerId, item, buttons, x: event.clientX, y: event.clientY, by: 0 };
 });
 
-document.addEventListener("pointermove", (event) => {
+on("pointermove", (event) => {
   if (swipe?.id !== event.pointerId) return;
   const { item, x, y } = swipe;
   const [dx, dy] = [event.clientX - x, event.clientY - y];
@@ -159,8 +159,8 @@ function release(event) {
   const enough = event.type === "pointerup" && Math.abs(by) > item.clientWidth * PART;
   if (enough) press(buttons[by > 0 ? 0 : 1]);
 }
-document.addEventListener("pointerup", release);
-document.addEventListener("pointercancel", release);
+on("pointerup", release);
+on("pointercancel", release);
 
 announce("");
-if (location.hash.startsWith("#e-")) changeFirst(document.querySelector(location.hash)?.closest(".item"));
+if (location.hash.startsWith("#e-")) changeFirst(first(location.hash)?.closest(".item"));

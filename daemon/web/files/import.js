@@ -2,7 +2,9 @@
 //
 // Never imports by itself: a dropped file is only looked at. Everything works without this file, by the buttons.
 
-const dropForm = () => document.querySelector("form[data-drop]");
+import { first, on } from "./page.js";
+
+const dropForm = () => first("form[data-drop]");
 const holdsFiles = (event) => event.dataTransfer?.types.includes("Files") && dropForm();
 
 /** Says at the field that a file is too large, before it is sent. */
@@ -13,17 +15,17 @@ function judge(form) {
   return field.reportValidity();
 }
 
-document.addEventListener("dragover", (event) => {
+on("dragover", (event) => {
   if (!holdsFiles(event)) return;
   event.preventDefault();
   dropForm().closest(".card").classList.add("drop");
 });
 
-document.addEventListener("dragleave", (event) => {
+on("dragleave", (event) => {
   if (!event.relatedTarget) dropForm()?.closest(".card").classList.remove("drop");
 });
 
-document.addEventListener("drop", (event) => {
+on("drop", (event) => {
   if (!holdsFiles(event)) return;
   event.preventDefault();
   const form = dropForm();
@@ -36,7 +38,7 @@ document.addEventListener("drop", (event) => {
   if (judge(form)) form.requestSubmit();
 });
 
-document.addEventListener("change", ({ target }) => {
+on("change", ({ target }) => {
   const form = target.closest("form[data-drop]");
   if (form) judge(form);
 });

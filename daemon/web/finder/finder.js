@@ -2,10 +2,10 @@
 //
 // Never shows an old answer after a newer one, and never does anything before Enter or a press.
 
-import { act, ask, parse, signedOut } from "./page.js";
+import { act, ask, element, make, parse, sentBy, signedOut } from "./page.js";
 
 const SOON_MS = 80;
-const dialog = document.getElementById("finder");
+const dialog = element("finder");
 const field = dialog.querySelector("input");
 const list = dialog.querySelector("[role=listbox]");
 const fault = dialog.querySelector(".fault");
@@ -23,12 +23,12 @@ export function find() {
 /** Shows what is called so by now; an answer that a newer one has overtaken is let go. */
 async function look() {
   const number = ++wanted;
-  const text = await fetch(`/find?${new URLSearchParams(new FormData(field.form))}`)
+  const text = await fetch(`/find?${sentBy(field.form)}`)
     .then((answer) => (answer.status === 401 ? signedOut() : answer.ok && answer.text()))
     .catch(() => false);
   if (number !== wanted) return;
   fault.hidden = typeof text === "string";
-  fault.textContent = document.getElementById("away").textContent;
+  fault.textContent = element("away").textContent;
   list.replaceChildren(...parse(text || "").querySelectorAll("[role=option]"));
   choose(0);
 }
@@ -70,12 +70,11 @@ dialog.addEventListener("click", ({ target }) => target === dialog && dialog.clo
 // -- the list of keys --
 
 export async function help() {
-  const shown = document.getElementById("keys");
+  const shown = element("keys");
   if (shown) return open(shown);
   const asked = await ask("/keys");
-  if (!asked || document.getElementById("key-list")) return;
-  const keys = document.createElement("dialog");
-  keys.id = "keys";
+  if (!asked || element("key-list")) return;
+  const keys = make("dialog", { id: "keys" });
   keys.setAttribute("aria-labelledby", "keys-title");
   keys.append(document.importNode(asked.fresh.getElementById("key-list"), true));
   const form = keys.querySelector("form");

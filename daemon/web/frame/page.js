@@ -7,7 +7,13 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const LEAVE_MS = 260;
 const TOLD_MAX = 8;
 
-const element = (id) => document.getElementById(id);
+export const element = (id) => document.getElementById(id);
+export const first = (selector) => document.querySelector(selector);
+export const make = (name, properties) => Object.assign(document.createElement(name), properties);
+export const on = document.addEventListener.bind(document);
+
+/** Gathers what a form sends, by the button that was pressed. */
+export const sentBy = (form, button) => new URLSearchParams(new FormData(form, button));
 
 /** Parses an answer of this page's own server; nothing in it runs. */
 export function parse(text) {
@@ -141,7 +147,7 @@ const PARTS = {
 /** Loads what a page has a part for. */
 function bringParts() {
   for (const [name, part] of Object.entries(PARTS)) {
-    if (document.querySelector(part)) import(`./${name}.js`).then(({ follow }) => follow?.());
+    if (first(part)) import(`./${name}.js`).then(({ follow }) => follow?.());
   }
   for (const part of document.querySelectorAll(".dots[hidden]")) part.hidden = false;
 }
@@ -180,16 +186,14 @@ export function markBusy(button) {
 /** Says on a line that nothing was sent: it stays as it was. */
 export function tellUnsent(line) {
   setAway(true);
-  const words = document.createElement("p");
-  words.className = "mark unsent";
-  words.textContent = element("away").dataset.unsent;
+  const words = make("p", { className: "mark unsent", textContent: element("away").dataset.unsent });
   (line?.querySelector(".what") ?? line)?.append(words);
   announce(words.textContent);
 }
 
 /** Sends a form as the browser would, by the button that was pressed, and shows the answer in place. */
 export function send(form, button, more = {}) {
-  const body = new URLSearchParams(new FormData(form, button));
+  const body = sentBy(form, button);
   for (const [name, value] of Object.entries(more)) body.set(name, value);
   const before = items();
   const index = before.indexOf(itemOf(button));
@@ -229,7 +233,7 @@ function focusNear(index) {
   (left[Math.min(index, left.length - 1)] ?? element("main")).focus();
 }
 
-document.addEventListener("submit", (event) => {
+on("submit", (event) => {
   const { target: form, submitter } = event;
   if (form.method !== "post" || form.getAttribute("action") || !submitter) return;
   event.preventDefault();
@@ -258,7 +262,7 @@ function refresh() {
 }
 
 /** Reports whether somebody is at something that a new page would take away. */
-const isHeld = () => document.querySelector("dialog[open], .item.drawn");
+const isHeld = () => first("dialog[open], .item.drawn");
 
 /** Fetches the bar, or the page, of which it keeps what left with a word on why; reports whether that is shown. */
 async function bring(part) {
@@ -279,7 +283,7 @@ async function bring(part) {
   if (isOld && !hasTyped()) return location.reload() ?? true;
   const gone = items().filter((item) => !fresh.getElementById(item.id));
   const elsewhere = gone.filter((item) => !own.has(item.dataset.item)).slice(0, TOLD_MAX);
-  const waits = document.querySelector(".head .sub")?.textContent;
+  const waits = first(".head .sub")?.textContent;
   if (elsewhere.length) told ??= await import("./told.js");
   const words = (await told?.tell(fresh, elsewhere)) ?? [];
   const focused = gone.find((item) => item.contains(document.activeElement));
@@ -287,7 +291,7 @@ async function bring(part) {
   show(fresh, { withOutcome: false });
   setAway(false);
   if (focused) focusNear(index);
-  const now = document.querySelector(".head .sub")?.textContent;
+  const now = first(".head .sub")?.textContent;
   announce(words.length ? words.join(". ") : now !== waits ? (now ?? "") : "");
   return true;
 }
@@ -325,7 +329,7 @@ function makeStale(part) {
 function fetchSoon() {
   if (stale && !document.hidden) setTimeout(refresh, Math.max(0, refreshed + APART_MS - performance.now()));
 }
-document.addEventListener("visibilitychange", fetchSoon);
+on("visibilitychange", fetchSoon);
 
 function heard(news) {
   const { type, id } = news;
@@ -374,7 +378,7 @@ else follow();
 
 // -- keys and buttons that act on every page ----------------------------------------------------------
 
-const KEYS = JSON.parse(document.querySelector("header.bar").dataset.keys);
+const KEYS = JSON.parse(first("header.bar").dataset.keys);
 const DEEDS = {
   add: () => import("./tasks.js").then(({ capture }) => capture()),
   find: () => {
@@ -407,7 +411,7 @@ export function act(deed) {
   return true;
 }
 
-document.addEventListener("click", (event) => {
+on("click", (event) => {
   const { ctrlKey, metaKey, target } = event;
   if (ctrlKey || metaKey || !act(target.closest("[data-does]:not([role=option])")?.dataset.does)) return;
   event.preventDefault();
@@ -427,7 +431,7 @@ function press(event) {
   if (act(KEYS.everywhere[isSecond ? `g ${key}` : isWithControl ? `Ctrl ${key.toLowerCase()}` : key])) event.preventDefault();
 }
 // Before the keys of rows and cards: "g d" goes to the devices, also from a row.
-document.addEventListener("keydown", press, true);
+on("keydown", press, true);
 
 // For a page that is opened while the daemon is away; browsers know no worker where a page is not secure.
 const WORKER = "/worker.js";

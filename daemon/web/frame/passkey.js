@@ -2,7 +2,7 @@
 //
 // Never sends a form without it, and never asks for a passkey before a button is pressed.
 
-import { announce, send } from "./page.js";
+import { announce, on, send } from "./page.js";
 
 const ALGORITHMS = [-8, -7];
 const WAIT_MS = 120_000;
@@ -52,7 +52,7 @@ function tellFailure(form) {
 
 let busy = false;
 
-document.addEventListener(
+on(
   "submit",
   async (event) => {
     const { target: form, submitter } = event;
@@ -81,8 +81,6 @@ document.addEventListener(
 );
 
 /** Shows the buttons that only a script can answer. */
-function unhide() {
+export function follow() {
   for (const button of document.querySelectorAll("form[data-signs] button[hidden], form[data-makes] button[hidden]")) button.hidden = false;
 }
-new MutationObserver(unhide).observe(document.body, { childList: true, subtree: true });
-unhide();

@@ -20,13 +20,16 @@ from daemon.words.translation import _, language_in_use, ngettext, pgettext, use
 WEB_FOLDER: Final = Path(__file__).parents[1]
 STATIC_PATH: Final = "/static"
 _MEDIA: Final = {".css": "text/css", ".js": "text/javascript", ".png": "image/png"}
-_UNSENT: Final = re.compile(rb"^[ \t]*(?://.*|/\*.*\*/[ \t]*)?\n|^[ \t]+", re.MULTILINE)
-"""What a browser does not need of a script or style: lines without code, and indentation."""
-_SPACED: Final = {
-    "text/css": re.compile(rb'("[^"\n]*")| *([{};,]) *|(:) '),
-    "text/javascript": re.compile(rb'("(?:[^"\\\n]|\\.)*"|`[^`\n]*`)| *([][{}(),;:?=<>&|!]+) *'),
+_UNSENT: Final = {
+    "text/css": re.compile(rb"/\*.*?\*/", re.DOTALL),
+    "text/javascript": re.compile(rb"^[ \t]*(?://.*|/\*.*\*/[ \t]*)?\n|^[ \t]+", re.MULTILINE),
 }
-"""Signs that need no space around them, outside of what is quoted."""
+"""What a browser does not need of a style or script: comments, and a script's empty lines and indentation."""
+_SPACED: Final = {
+    "text/css": re.compile(rb'("[^"\n]*")|\s*(?:;\s*(?=\})|([{};,>])\s*)|(:) |^\s+|\s+$'),
+    "text/javascript": re.compile(rb'("(?:[^"\\\n]|\\.)*"|`[^`\n]*`)|\s*([][{(),;:?=<>&|!]+)\s*| *(\}) *'),
+}
+"""Signs that need no space around them, outside of what is quoted. After a `}`, the end of the line stays."""
 COLOURS: Final[ContextVar[str]] = ContextVar("placet_colours", default="")
 """The colours that a browser asked for, `light` or `dark`; empty for those of its system."""
 DEED: Final[ContextVar[Any]] = ContextVar("placet_deed", default=None)
@@ -101,4 +104,5 @@ def _sent_content(media: str, path: Path) -> bytes:
     content = path.read_bytes()
     if media not in _SPACED:
         return content
-    return _SPACED[media].sub(lambda match: match[match.lastindex or 0], _UNSENT.sub(b"", content))
+    needed = _UNSENT[media].sub(b"", content)
+    return _SPACED[media].sub(lambda match: match[match.lastindex] if match.lastindex else b"", needed)

@@ -2,7 +2,7 @@
 //
 // Never decides, and never keeps more than some lines.
 
-import { parse } from "./page.js";
+import { make, parse } from "./page.js";
 
 const KEPT_MAX = 40;
 const told = new Map();
@@ -20,21 +20,15 @@ async function keep(item) {
   const answer = await fetch(`/items/${item.dataset.item}`);
   const words = parse(await answer.text()).querySelector(".decided");
   if (!words) return "";
-  const row = document.createElement("li");
-  row.className = "item gone";
-  row.id = item.id;
+  const row = make("li", { className: "item gone", id: item.id });
   row.append(words);
   for (const field of item.querySelectorAll("textarea, input:not([type=hidden], [type=checkbox], [type=radio])")) {
     if (field.value === field.defaultValue) continue;
-    const kept = document.createElement("pre");
-    kept.textContent = `${words.dataset.typed} ${field.value}`;
-    row.append(kept);
+    row.append(make("pre", { textContent: `${words.dataset.typed} ${field.value}` }));
   }
   const card = item.closest(".card");
   const frame = card.cloneNode(false);
-  const list = document.createElement("ul");
-  list.className = "items";
-  frame.append(card.querySelector("h2").cloneNode(true), list);
+  frame.append(card.querySelector("h2").cloneNode(true), make("ul", { className: "items" }));
   told.set(item.id, { row, frame, before: card.nextElementSibling?.id, next: item.nextElementSibling?.id });
   while (told.size > KEPT_MAX) told.delete(told.keys().next().value);
   return words.textContent;

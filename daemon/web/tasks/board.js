@@ -2,25 +2,27 @@
 //
 // Never moves a task that needs a reason without one: its menu opens instead.
 
+import { element, on } from "./page.js";
+
 let dragged = null;
 
 const columnOf = (target) => target.closest?.("[data-status]");
 
-document.addEventListener("dragstart", (event) => {
+on("dragstart", (event) => {
   dragged = event.target.closest?.("li[draggable]")?.id ?? null;
   if (dragged) event.dataTransfer.setData("text/plain", "");
 });
 
-document.addEventListener("dragover", (event) => {
+on("dragover", (event) => {
   if (dragged && columnOf(event.target)) event.preventDefault();
 });
 
-document.addEventListener("dragend", () => (dragged = null));
+on("dragend", () => (dragged = null));
 
-document.addEventListener("drop", (event) => {
+on("drop", (event) => {
   const column = columnOf(event.target);
   // The page follows the journal: what is dragged may have left it.
-  const card = dragged && document.getElementById(dragged);
+  const card = dragged && element(dragged);
   dragged = null;
   if (!column || !card) return;
   event.preventDefault();

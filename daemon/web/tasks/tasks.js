@@ -2,9 +2,7 @@
 //
 // Never empties a form before its answer is there, never reads a line itself, and never acts while somebody types.
 
-import { announce, ask, deedOf, inTurn, isKey, isTyped, items, markBusy, parse, rows, show, signedOut, tellUnsent } from "./page.js";
-
-const on = document.addEventListener.bind(document);
+import { announce, ask, deedOf, element, first, inTurn, isKey, isTyped, items, make, markBusy, on, parse, rows, sentBy, show, signedOut, tellUnsent } from "./page.js";
 
 // -- forms that are typed into --
 
@@ -12,12 +10,12 @@ const sending = new Set();
 
 /** Sends a form, and shows the answer in place; a refused form comes back with what was typed, and with why. */
 function sendTyped(form, button) {
-  const body = new URLSearchParams(new FormData(form, button)).toString();
+  const body = sentBy(form, button).toString();
   const once = form.action + body;
   if (sending.has(once)) return;
   sending.add(once);
   const { href } = location;
-  const isAsSent = () => new URLSearchParams(new FormData(form, button)).toString() === body;
+  const isAsSent = () => sentBy(form, button).toString() === body;
   const line = markBusy(button ?? form);
   inTurn(async () => {
     const sent = { method: "POST", body: new URLSearchParams(body), headers: { "Placet-Place": location.pathname } };
@@ -36,13 +34,13 @@ function sendTyped(form, button) {
     if (refused && !fresh.getElementById("gone")) form.replaceWith(copyOf(refused));
     if (answer.ok && fold) fold.open = false;
     show(fresh, { withOutcome: true });
-    const wrong = refused && document.getElementById(form.id)?.querySelector("[aria-invalid]");
+    const wrong = refused && element(form.id)?.querySelector("[aria-invalid]");
     if (wrong) return wrong.focus();
-    const deed = document.querySelector("#deed p")?.innerText;
-    announce(document.getElementById("outcome")?.innerText || deed || form.dataset.done || "");
+    const deed = first("#deed p")?.innerText;
+    announce(element("outcome")?.innerText || deed || form.dataset.done || "");
     if (fold && answer.ok) fold.querySelector("summary").focus();
     else if (focused.isConnected) focused.focus();
-    else if (focused !== document.body) (document.getElementById(near) ?? document.getElementById("main")).focus();
+    else if (focused !== document.body) (element(near) ?? element("main")).focus();
   }).finally(() => {
     sending.delete(once);
     line.removeAttribute("aria-busy");
@@ -76,11 +74,11 @@ addEventListener("beforeunload", (event) => {
 
 // -- a task in one line --
 
-const dialog = document.getElementById("capture");
+const dialog = element("capture");
 let isAdding = false;
 
 export function capture() {
-  const line = document.getElementById("add-task");
+  const line = element("add-task");
   if (line) return line.focus();
   dialog.querySelector(".fault").hidden = true;
   dialog.showModal();
@@ -94,14 +92,14 @@ function tellFault(form, words) {
 }
 
 function tellOutcome(shown, words) {
-  document.getElementById("toast").replaceChildren(shown);
+  element("toast").replaceChildren(shown);
   announce(words);
 }
 
 async function sendQuick(form, button) {
   const typed = form.elements.line?.value;
-  const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form, button)) });
-  if (answer.status === 401) return asks(form) ? tellFault(form, document.getElementById("over").textContent) : signedOut();
+  const answer = await fetch(form.action, { method: "POST", body: sentBy(form, button) });
+  if (answer.status === 401) return asks(form) ? tellFault(form, element("over").textContent) : signedOut();
   const text = await answer.text();
   const outcome = parse(text).getElementById("outcome");
   const words = outcome?.textContent.trim() ?? text.trim();
@@ -122,7 +120,7 @@ const asks = (form) => Boolean(form.elements.line);
 let wanted = 0;
 async function read(field) {
   const number = ++wanted;
-  const asked = new URLSearchParams(new FormData(field.form));
+  const asked = sentBy(field.form);
   const text = field.value.trim() && (await (await fetch(`/tasks/read?${asked}`)).text());
   if (number !== wanted) return;
   const shown = field.form.querySelector(".read");
@@ -133,9 +131,7 @@ async function read(field) {
 on("click", ({ target }) => {
   const chip = target.closest(".read button");
   if (!chip) return;
-  const field = document.createElement("input");
-  Object.assign(field, { type: "hidden", name: "keep", value: chip.value });
-  chip.before(field);
+  chip.before(make("input", { type: "hidden", name: "keep", value: chip.value }));
   const { form } = chip;
   form.elements.line.focus();
   read(form.elements.line);
@@ -156,7 +152,7 @@ on("submit", (event) => {
   isAdding = true;
   sendQuick(form, submitter)
     .catch(() => {
-      const words = document.getElementById("away").textContent;
+      const words = element("away").textContent;
       if (asks(form)) tellFault(form, words);
       else tellOutcome(words, words);
     })
@@ -167,7 +163,7 @@ dialog.querySelector("[value=cancel]").addEventListener("click", () => dialog.cl
 // -- tasks by keys and by a menu: rows of a list, and the one that is open --
 
 const SENT = "[name=task], [name=base]";
-const menu = () => document.getElementById("row-menu");
+const menu = () => element("row-menu");
 const thingOf = (node) => node.closest(".task, .one");
 const chosen = () => rows().filter((row) => row.matches(".chosen"));
 const labelsOf = (thing) => [...thing.querySelectorAll("[data-menu=labels]")].map((label) => label.textContent.trim());
@@ -209,14 +205,11 @@ function rename(thing, shown, [name, value] = ["set", "title"]) {
   const own = thing.querySelector("form");
   const words = shown.querySelector("bdi").innerText;
   const form = own.cloneNode();
-  const field = document.createElement("input");
+  const field = make("input", { name: "title", defaultValue: words, autocomplete: "off", ariaLabel: words });
   form.className = "rename";
   form.dataset.typed = "";
   for (const sent of own.querySelectorAll("[type=hidden]")) form.append(sent.cloneNode());
-  const deed = form.appendChild(document.createElement("input"));
-  Object.assign(deed, { type: "hidden", name, value });
-  Object.assign(field, { name: "title", defaultValue: words, autocomplete: "off", ariaLabel: words });
-  form.append(field);
+  form.append(make("input", { type: "hidden", name, value }), field);
   shown.after(form);
   field.select();
   const close = () => {
@@ -238,7 +231,7 @@ function rename(thing, shown, [name, value] = ["set", "title"]) {
 
 function go(focused, step, choosing) {
   const all = rows();
-  const row = focused || document.querySelector(".task.on");
+  const row = focused || first(".task.on");
   const next = row ? (all[all.indexOf(row) + step] ?? row) : all[0];
   for (const other of choosing ? [row, next] : chosen()) other?.classList.toggle("chosen", choosing);
   next?.focus();
@@ -249,7 +242,7 @@ function go(focused, step, choosing) {
 // -- a task beside its list --
 
 const wide = matchMedia("(min-width: 75rem)");
-const pane = () => document.querySelector(".pane");
+const pane = () => first(".pane");
 const hasTyped = () => [...document.forms].some(isTyped);
 let isComing = false;
 
@@ -276,14 +269,14 @@ function beside(row, way = "replaceState") {
 }
 
 function close() {
-  const row = document.querySelector(".task.on");
-  beside(null, "pushState").then(() => (row ?? document.getElementById("main")).focus());
+  const row = first(".task.on");
+  beside(null, "pushState").then(() => (row ?? element("main")).focus());
 }
 
-addEventListener("popstate", () => document.querySelector(".list") && visit());
+addEventListener("popstate", () => first(".list") && visit());
 
 on("keydown", ({ key, target }) => {
-  if (key === "Escape" && pane() && !document.querySelector(":popover-open, dialog[open]") && !target.closest("input, textarea")) close();
+  if (key === "Escape" && pane() && !first(":popover-open, dialog[open]") && !target.closest("input, textarea")) close();
 });
 
 const press = (selector) => (thing) => thing.querySelector(selector)?.click();
@@ -312,7 +305,7 @@ on(
     if (!isKey(event) || target.closest("button, a, summary, [popover], .item")) return;
     const name = deedOf("row", key);
     const row = target.closest(".task");
-    const one = document.querySelector(".one");
+    const one = first(".one");
     const isMove = /next|previous/i.test(name);
     const thing = isMove ? row : row || ((name === "edit" || !items().length) && one);
     if (!Object.hasOwn(DEEDS, name) || !(thing || (isMove && rows().length))) return;
@@ -343,7 +336,7 @@ on("click", (event) => {
     close();
   } else if (target.closest(".task .title")) {
     event.preventDefault();
-    beside(row, "pushState").then(() => document.querySelector(".one")?.focus());
+    beside(row, "pushState").then(() => first(".one")?.focus());
   }
 });
 

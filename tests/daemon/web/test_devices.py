@@ -65,7 +65,7 @@ async def test_two_pages_pair_by_a_token_and_show_each_other(laptop: Device, pho
         ended = (await inviting.ask("/devices/pair?wait=1")).text
         assert "Ana&#39;s phone joined" in ended
         assert token[1] not in ended
-        assert "data-goes-on" not in ended
+        assert "data-job" not in ended
         assert "connected" in (await inviting.ask("/devices")).text
 
 
@@ -125,7 +125,7 @@ async def test_a_device_that_nobody_announces_is_asked_for_its_address(phone: De
 async def test_a_page_that_waits_hears_of_the_end_of_an_invitation(laptop: Device):
     async with page_of(laptop) as page:
         await page.ask("/devices/pair", {"do": "code"})
-        assert "data-goes-on" in (await page.ask("/devices/pair")).text
+        assert "data-job" in (await page.ask("/devices/pair")).text
         await page.ask("/devices/pair", {"do": "cancel"})
         text = (await page.ask("/devices/pair?wait=1")).text
         assert "the invitation was cancelled" in text
