@@ -235,10 +235,9 @@ class Snapshot:
         begun_by: str | None = None,
     ) -> list[tuple[EntityId, bytes]]:
         """Return at most `limit` states of a kind in an order; see `places_in_order`."""
-        rows = self.places_in_order(
-            kind, order, removed=removed, closed=closed, after=after, limit=limit, begun_by=begun_by
-        )
-        return [(place[-1], state) for place, state in rows]
+        which: dict[str, Any] = {"removed": removed, "closed": closed, "begun_by": begun_by, "limit": limit}
+        places = self.places_in_order(kind, order, after=after, **which)
+        return [(place[-1], state) for place, state in places]
 
     def places_in_order(
         self,
@@ -250,22 +249,23 @@ class Snapshot:
         after: EntityId | tuple[Any, ...] | None,
         limit: int,
         begun_by: str | None = None,
+        among: Sequence[int] | None = None,
     ) -> list[tuple[tuple[Any, ...], bytes]]:
         """Return at most `limit` states of a kind in an order, each with its place, beginning after `after`.
 
-        A place is what is sorted by, and the id at its end. `after` is an entity, or a place. They are of
-        visible entities, or of the others if `removed`; with `closed`, also of closed ones. With `begun_by`,
-        a day, visible open tasks whose start lies behind it are left out. Costs what it returns.
+        A place is what is sorted by, and the id at its end; `after` is an entity, or a place. They are in
+        sight, or not if `removed`; with `closed`, closed too; with `begun_by`, a day, no open tasks in sight
+        whose start lies behind. Costs what it returns, or the rows `among`, if only these count.
         """
         beyond, place = self._beyond(order, after)
-        # One query per value of `closed`: each is a range of the index, and the union stays ordered.
-        # SQLite takes an index of one kind only for a query that spells the kind out.
+        # An index of one kind is taken if the kind is spelled out; each value of `closed` is a range of it.
         select = (
             f"SELECT {', '.join(order.columns)}, id, state FROM entity"
             f" WHERE kind = {apsw.format_sql_value(kind)} AND visible = {int(not removed)} AND closed = "
         )
         begun = "" if begun_by is None or removed else f" AND start <= {apsw.format_sql_value(begun_by)}"
-        parts = [f"{select}0{begun}{beyond}", *([f"{select}1{beyond}"] if closed else [])]
+        listed = "" if among is None else f" AND no IN ({', '.join(map(str, among))})"
+        parts = [f"{select}0{begun}{beyond}{listed}", *([f"{select}1{beyond}{listed}"] if closed else [])]
         sorting = ", ".join(f"{number + 1} {order.direction}" for number in range(len(order.columns) + 1))
         rows: Any = self.db.execute(
             f"{' UNION ALL '.join(parts)} ORDER BY {sorting} LIMIT ?", (*place * len(parts), limit)

@@ -3,9 +3,10 @@
 Never takes a name that nothing has for a list that is empty: what was mistyped is refused.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import partial
 from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
@@ -15,12 +16,24 @@ from daemon.journal.references import names
 from daemon.journal.references.names import TASK_LABELS, NamedKind
 from daemon.refusal import one_of, usage_error
 from daemon.text_comparison import comparison_key
-from store.fold.list_columns import day_text
+from store.fold.list_columns import WITHOUT_DAY, day_text
+from store.fold.word_index import LABEL_FIELD_PREFIX
+from store.queries.task_candidates import (
+    DUE,
+    PRIORITY,
+    STATUS,
+    ColumnCondition,
+    RowNumbers,
+    rows_fitting,
+    rows_tagged,
+)
 from store.sentence import sentence
 from store.snapshot import Snapshot
-from syncproto.ids import EntityId, id_to_text
+from syncproto.ids import EntityId, id_from_text, id_to_text
 
 WITHOUT_ANY: Final = "none"
+CANDIDATES_MAX: Final = 2000
+"""Of so many tasks at most, all are read: as many as the largest answer has."""
 _FIRST_DAY: Final = "0"
 """A text before that of any day, and after that of none."""
 
@@ -56,6 +69,37 @@ class ResolvedFilter:
         """Say whether closed tasks are among those that are asked for."""
         return self.statuses is not None and not self.statuses.isdisjoint(validation.CLOSED)
 
+    def candidates(self, snapshot: Snapshot, *, removed: bool) -> RowNumbers | None:
+        """Return the row numbers of the tasks that may be asked for, by the condition that has the fewest.
+
+        None if each has many.
+        """
+        fewest, limit = None, CANDIDATES_MAX
+        probes = [
+            partial(rows_fitting, condition=condition, removed=removed) for condition in self._conditions()
+        ]
+        probes += [partial(rows_tagged, tags=tags) for tags in self._tags()]
+        for probe in probes:
+            rows = probe(snapshot, limit=limit)
+            if rows is not None:
+                fewest, limit = rows, len(rows)
+        return fewest
+
+    def _tags(self) -> Iterator[Collection[EntityId]]:
+        if self.labels:
+            yield [id_from_text(field.removeprefix(LABEL_FIELD_PREFIX)) for field in self.labels]
+        if self.categories:
+            yield self.categories
+
+    def _conditions(self) -> Iterator[ColumnCondition]:
+        if self.statuses is not None:
+            yield ColumnCondition(STATUS, self.statuses)
+        if self.priorities is not None:
+            yield ColumnCondition(PRIORITY, self.priorities)
+        if self.due is not None:
+            has_days = self.due[0] != ""
+            yield ColumnCondition(DUE, between=self.due) if has_days else ColumnCondition(DUE, [WITHOUT_DAY])
+
     def matches(self, task: Mapping[str, Any]) -> bool:
         """Say whether a task with these winning values is asked for."""
         return (
@@ -64,7 +108,7 @@ class ResolvedFilter:
                 self.priorities is None
                 or (_text(task, "priority") or validation.PRIORITY_DEFAULT) in self.priorities
             )
-            and self._is_due(_text(task, "due"))
+            and self._is_due(day_text(task.get("due")))
             and self._has_category(task)
             and self._has_label(task)
         )

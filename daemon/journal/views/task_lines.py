@@ -104,7 +104,8 @@ def task_states_page(
     begun_by: str | None = None,
     today: date | None = None,
 ) -> list[tuple[EntityId, bytes]]:
-    """Return the states of a page of tasks. With a filter it looks at as many as it takes to fill one.
+    """Return the states of a page of tasks. With a filter it looks at those that an index names,
+    or at as many as it takes to fill one.
 
     A page goes on behind the task `after` also if that has left the list meanwhile.
     """
@@ -129,6 +130,7 @@ def task_states_page(
         order=order,
         begun_by=begun_by,
         untouched=untouched,
+        among=None if wanted is None else wanted.candidates(snapshot, removed=removed),
     )
     if wanted is None:
         return list(islice(rows, limit))
@@ -144,14 +146,22 @@ def task_states(
     order: ListOrder = ListOrder.OLDEST,
     begun_by: str | None = None,
     untouched: Sequence[Occurrence] = (),
+    among: Sequence[int] | None = None,
 ) -> Iterator[tuple[EntityId, bytes]]:
     """Yield the states of tasks in an order, some hundred at a time; see `task_lines_page`.
 
-    Those of series that nobody has touched stand among them at their own places.
+    With `among`, only the tasks of these row numbers count. Those of series that nobody has touched stand
+    among them at their own places.
     """
     if not untouched:
         stored = _stored_places(
-            snapshot, closed=closed, removed=removed, after=after, order=order, begun_by=begun_by
+            snapshot,
+            closed=closed,
+            removed=removed,
+            after=after,
+            order=order,
+            begun_by=begun_by,
+            among=among,
         )
         yield from ((place[-1], state) for place, state in stored)
         return
@@ -167,7 +177,7 @@ def task_states(
         if begin is not None:
             placed = [pair for pair in placed if (pair[0] < begin if is_down else pair[0] > begin)]
     rows = _stored_places(
-        snapshot, closed=closed, removed=removed, after=begin, order=order, begun_by=begun_by
+        snapshot, closed=closed, removed=removed, after=begin, order=order, begun_by=begun_by, among=among
     )
     kept: Iterator[tuple[_Place, _ReadState]] = ((place, partial(bytes, state)) for place, state in rows)
     for place, read_state in merge(kept, placed, reverse=is_down, key=itemgetter(0)):
@@ -182,6 +192,7 @@ def _stored_places(
     after: EntityId | _Place | None,
     order: ListOrder,
     begun_by: str | None,
+    among: Sequence[int] | None,
 ) -> Iterator[tuple[_Place, bytes]]:
     while True:
         rows = snapshot.places_in_order(
@@ -192,6 +203,7 @@ def _stored_places(
             after=after,
             limit=PAGE_MAX,
             begun_by=begun_by,
+            among=among,
         )
         yield from rows
         if len(rows) < PAGE_MAX:

@@ -19,16 +19,20 @@ from daemon.journal.references.task_filters import TaskFilter
 from daemon.journal.tasks import NewTask
 from daemon.journal.views import task_lines
 from daemon.refusal import RefusalCode, Refused
+from store.fold.list_columns import ListOrder
+from store.snapshot import Snapshot
 from store.transaction import EntityWrite
 from syncproto.ids import id_from_text
 from tests.support.fleet import START_MS, Fleet, Home
+from tests.support.sqlite_steps import steps_to_read
 
 TODAY = "2026-03-20"
 
 
-@pytest.fixture
-def journal_home(a: Home) -> Home:
-    """A device with a task of every combination of a few values."""
+@pytest.fixture(params=[0, 2000], ids=["walked", "by an index"])
+def journal_home(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, a: Home) -> Home:
+    """A device with a task of every combination of a few values; an index names what may fit, or does not."""
+    monkeypatch.setattr(task_filters, "CANDIDATES_MAX", request.param)
     values = product(("OPEN", "DONE"), ("P1", "P2"), ("home", None), ("admin", None), ("2026-03-19", None))
     for status, priority, label, category, due in values:
         new = NewTask(
@@ -92,6 +96,46 @@ def test_a_filter_lists_what_is_all_of_it_page_by_page(journal_home: Home, limit
         assert texts == ["OPEN P2 home admin 2026-03-19"]
         return
     assert texts == [text for text in everything if all(re.search(word, text) for word in words)]
+
+
+FEW = [
+    {"status": "blocked"},
+    {"priority": "P0"},
+    {"priority": "P0", "status": "done,open"},
+    {"due": "overdue"},
+    {"due_before": "2026-03-19"},
+    {"due": "overdue", "priority": "P2"},
+    {"label": "rare"},
+    {"category": "seldom"},
+    {"category": "seldom", "label": "none"},
+]
+
+
+@pytest.mark.parametrize("order", ListOrder)
+@pytest.mark.parametrize("filters", FEW, ids=str)
+def test_a_filter_that_fits_few_costs_these_however_many_tasks_there_are(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch, filters, order
+):
+    monkeypatch.setattr(task_filters, "CANDIDATES_MAX", 20)
+    typed = HumanInput(lambda: START_MS, UTC, "en")
+    costs = []
+    for name, count in (("c", 40), ("d", 1000)):
+        home = fleet.home(name)
+        odd = NewTask(title="odd", priority="P0", due="2026-03-01", labels=["rare"], category="seldom")
+        home.write(partial(tasks.add, new=odd))
+        with home.store.write() as tx:
+            tx.commit([EntityWrite(tx.new_id(), "task", {"title": "plain"}) for _ in range(count)])
+            tx.commit([EntityWrite(tx.new_id(), "task", {"title": "waits", "status": "BLOCKED"})])
+
+        def read(snapshot: Snapshot) -> None:
+            wanted = task_filters.resolve_filter(snapshot, TaskFilter(**filters), typed.due_day)
+            page = task_lines.task_lines_page(
+                snapshot, closed=False, removed=False, limit=20, wanted=wanted, order=order
+            )
+            assert len(page) <= 1
+
+        costs.append(steps_to_read(home.store, read))
+    assert costs[1] - costs[0] <= 40, costs
 
 
 @pytest.mark.parametrize("value", [["OPEN"], {"P1": 1}, 7, b"", False])
