@@ -5,11 +5,13 @@ Never longer than a line, however much a change contains.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from daemon.task_fields import TASK_FIELDS
 from daemon.words.changes import NAMING_FIELDS
 from daemon.words.terminal_text import truncate
 from daemon.words.translation import _, ngettext
+from daemon.words.values import field_words, value_words, with_colon
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
 
 _TITLE_WIDTH = 60
 _SIDE_KINDS = ("label", "category", "checklist")
+_SHORT_VALUES: Final = frozenset(
+    field.name for field in TASK_FIELDS if field.type in ("day", "minutes", "priority", "status")
+)
+_VALUES_MAX: Final = 2
 
 
 def deed_words(changes: Sequence[ChangeJson], *, is_undo: bool = False) -> str:
@@ -36,7 +42,17 @@ def deed_words(changes: Sequence[ChangeJson], *, is_undo: bool = False) -> str:
     if is_undo:
         return _("Undone: {title}").format(title=title)
     rows = {change.get("field"): change for change in changes if change.get("entity") == entity}
-    return _deed_template(rows).format(title=title)
+    words = _deed_template(rows)
+    values = _new_values(rows) if words == _("Changed: {title}") else []
+    return " · ".join([words.format(title=title), *values])
+
+
+def _new_values(rows: dict[str | None, ChangeJson]) -> list[str]:
+    """Say to what a few short values of a task changed, so that what was typed is read back."""
+    values = [(field, row.get("after")) for field, row in rows.items() if field in _SHORT_VALUES]
+    if len(values) > _VALUES_MAX:
+        return []
+    return [with_colon(field_words(field)) + value_words(after, str(field)) for field, after in values]
 
 
 def _deed_template(rows: dict[str | None, ChangeJson]) -> str:

@@ -110,7 +110,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The proposals of one kind on a card. `rationale` is what the agent says of all of them alike."""
+    """The proposals of one kind on a card, and what is said of all of them alike.
+
+    `rationale` is what the agent says; `noted` is one of them if the same note says each, else None.
+    """
 
     kind: str
     title: str
@@ -118,6 +121,7 @@ class Batch:
     rows: list[ItemRow]
     questions: list[Question]
     rationale: str
+    noted: ItemRow | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,11 +186,15 @@ def _batch(kind: str, items: list[PendingItem], now_s: float) -> Batch:
             by_question.setdefault(item.question.question_id, []).append(item)
     questions = [_question(answers, now_s) for answers in by_question.values()]
     rows = [item_row(item, now_s) for item in items if item.question is None]
-    rationales = {row.rationale for row in rows}
-    shared = rationales.pop() if len(rows) > 1 and len(rationales) == 1 and not questions else ""
+    is_alike = len(rows) > 1 and not questions
+    shared = rows[0].rationale if is_alike and len({row.rationale for row in rows}) == 1 else ""
+    notes = {(row.note, row.note_agrees, row.quote, row.note_address) for row in rows}
+    noted = rows[0] if is_alike and rows[0].note and len(notes) == 1 else None
     if shared:
         rows = [replace(row, rationale="") for row in rows]
-    return Batch(kind, _(KINDS[kind]), len(rows) + len(questions), rows, questions, shared)
+    if noted:
+        rows = [replace(row, note="", quote="", note_address="") for row in rows]
+    return Batch(kind, _(KINDS[kind]), len(rows) + len(questions), rows, questions, shared, noted)
 
 
 def _question(answers: list[PendingItem], now_s: float) -> Question:

@@ -17,6 +17,7 @@ on("submit", (event) => {
       const asked = await ask(form.action, { method: "POST", body });
       if (!asked) return;
       show(asked.fresh, { withOutcome: true });
+      if (asked.fresh.querySelector("#more[open]")) element("more").open = true;
       announce(first("#join-fault, #outcome p, #joins h2")?.textContent ?? "");
       first("#more[open] #address:placeholder-shown, h2[tabindex]")?.focus();
     } finally {

@@ -30,6 +30,7 @@ _SPACED: Final = {
     "text/javascript": re.compile(rb'("(?:[^"\\\n]|\\.)*"|`[^`\n]*`)|\s*([][{(),;:?=<>&|!]+)\s*| *(\}) *'),
 }
 """Signs that need no space around them, outside of what is quoted. After a `}`, the end of the line stays."""
+_COMMAND: Final = re.compile(r"`([^`]+)`")
 COLOURS: Final[ContextVar[str]] = ContextVar("placet_colours", default="")
 """The colours that a browser asked for, `light` or `dark`; empty for those of its system."""
 DEED: Final[ContextVar[Any]] = ContextVar("placet_deed", default=None)
@@ -57,6 +58,7 @@ class Renderer:
             trim_blocks=True,
             lstrip_blocks=True,
         )
+        self._environment.filters["with_code"] = _with_code
         self._environment.globals |= {
             "_": _,
             "ngettext": ngettext,
@@ -86,6 +88,15 @@ def _harmless(value: object) -> object:
         return ""
     # Markup is what a macro of a template has rendered: its values were made harmless inside of it.
     return value if isinstance(value, Markup) else visible(value)
+
+
+def _with_code(sentence: str) -> Markup:
+    """Return a sentence of the catalogs, where what stands between backticks is a command."""
+    parts = _COMMAND.split(sentence)
+    coded = (
+        Markup("<code>{}</code>").format(part) if index % 2 else part for index, part in enumerate(parts)
+    )
+    return Markup().join(coded)
 
 
 def _static_files() -> dict[str, tuple[str, bytes]]:

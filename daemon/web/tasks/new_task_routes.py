@@ -32,6 +32,7 @@ from daemon.web.tasks.sent_forms import FormFields, checks_of, faults_of, typed_
 from daemon.words.dates import due_words, duration_words, full_day_words
 from daemon.words.recurrence import rule_words
 from daemon.words.translation import _
+from daemon.words.values import value_words
 from store.transaction import Transaction
 from syncproto.ids import EntityId, id_from_text
 
@@ -176,10 +177,11 @@ def _added_words(task: Task) -> str:
     """Say what was read of a line: nothing of it may come as a surprise."""
     facts = [
         task.title,
-        _("due {day}").format(day=task.due) if task.due else "",
+        _("due {day}").format(day=value_words(task.due, "due")) if task.due else "",
         duration_words(task.estimate_minutes) if task.estimate_minutes else "",
         task.priority if task.priority != PRIORITY_DEFAULT else "",
         *(f"#{label}" for label in task.labels),
         task.category or "",
     ]
-    return _("Added: {task}").format(task=", ".join(filter(None, facts)))
+    template = _("Added: {task}") if task.due else _("Added to the tasks, without a day: {task}")
+    return template.format(task=", ".join(filter(None, facts)))

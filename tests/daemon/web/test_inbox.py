@@ -104,6 +104,20 @@ async def test_a_card_leads_to_its_task_and_to_the_note_that_it_quotes(page: Pag
     assert f"{link}<q><bdi>It takes 2 hours.</bdi></q>" in shown
 
 
+async def test_a_note_that_says_several_things_is_quoted_once(page: Page):
+    steps = ("measure the kitchen", "ask for the deposit")
+    items = await page.propose(*(("add_checklist_item", {"title": step}) for step in steps))
+    stored = await page.store.read(lambda snapshot: snapshot.item(id_from_text(items[0])))
+    assert stored is not None
+    task, new = (
+        id_to_text(stored.task),
+        NewEntry(text="We need to: measure the kitchen, ask for the deposit."),
+    )
+    await page.store.write(lambda tx: entries.add(tx, task, new))
+    shown = (await page.ask("/inbox")).text
+    assert shown.count("ask for the deposit.</bdi></q>") == 1
+
+
 async def test_a_note_that_the_agent_quotes_is_not_quoted_twice(page: Page):
     (item,) = await page.propose(
         ("update_task_estimate", {"minutes": 120, "rationale": "“it takes 2 hours”"})

@@ -45,7 +45,7 @@ async def test_a_new_task_is_made_with_days_and_lengths_as_people_type_them(page
 async def test_a_line_is_made_a_task_and_what_was_read_of_it_is_said(page: TaskPage) -> None:
     answer = await page.ask("/tasks/new", {"line": "Buy <b>stamps</b> 2030-11-25 45 min"})
     assert answer.status == 200
-    assert "Added: Buy &lt;b&gt;stamps&lt;/b&gt;, due 2030-11-25, 45 min" in answer.text
+    assert "Added: Buy &lt;b&gt;stamps&lt;/b&gt;, due Mon 25 Nov 2030, 45 min" in answer.text
     (made,) = page.made
     task = await page.shown(id_to_text(made))
     assert (task.title, task.due, task.estimate_minutes) == ("Buy <b>stamps</b>", "2030-11-25", 45)

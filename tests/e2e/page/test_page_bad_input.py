@@ -272,5 +272,5 @@ def test_ten_thousand_tasks_are_listed_searched_moved_and_added_to(
         page.keyboard.press("c")
         page.fill("#capture [name=line]", "One more")
         page.keyboard.press("Enter")
-        tab.outcome("Added: One more")
+        tab.outcome("Added to the tasks, without a day: One more")
         assert tab.complaints == []

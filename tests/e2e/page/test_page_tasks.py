@@ -22,7 +22,7 @@ def test_a_task_is_made_noted_and_finished_by_keys_alone(laptop: Device, chromiu
         tab.page.wait_for_selector("[name=line]:focus")
         keyboard.type("Renew the passport 2030-12-24")
         keyboard.press("Enter")
-        tab.outcome("Added: Renew the passport, due 2030-12-24")
+        tab.outcome("Added: Renew the passport, due Tue 24 Dec 2030")
         tab.page.click("#outcome a")
         tab.page.wait_for_selector("h1 :text('Renew the passport')")
         tab.page.focus("[name=note]")
@@ -220,7 +220,7 @@ def test_what_is_typed_while_another_line_is_sent_stays(laptop: Device, chromium
             page.keyboard.press("Enter")
         page.fill("[name=line]", "Call Ana")
         held_requests.pop().continue_()
-        tab.outcome("Added: Buy stamps")
+        tab.outcome("Added to the tasks, without a day: Buy stamps")
         assert page.input_value("#capture[open] [name=line]") == "Call Ana"
         page.keyboard.press("Escape")
         with page.expect_request("**/tasks/new"):
@@ -232,6 +232,6 @@ def test_what_is_typed_while_another_line_is_sent_stays(laptop: Device, chromium
         assert page.input_value("#capture[open] [name=line]") == "Call Ana"
         page.unroute("**/tasks/new")
         page.keyboard.press("Enter")
-        tab.outcome("Added: Call Ana")
+        tab.outcome("Added to the tasks, without a day: Call Ana")
         page.wait_for_selector("#capture:not([open])", state="attached")
     assert [task["title"] for task in laptop.do("list")] == ["Call Ana"]
