@@ -3,7 +3,7 @@
 Never writes, and never shows a model's words as the summary.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -175,28 +175,41 @@ def list_waiting_items(
         waiting = _look_up(snapshot, snapshot.open_items(now_ms, task), now_ms)[0]
         return _limit_dates(_in_listed_order(waiting, now_ms), now_ms)
     # Every page counts what waits, and thousands of items take seconds.
-    recalled = snapshot.recall(_REMEMBERED)
-    position, remembered = (0, None) if recalled is None else recalled
-    if not isinstance(remembered, _RememberedItems):
-        remembered = None
-    if remembered is None or position != snapshot.feed_end() or not remembered.holds_at(now_ms):
+    position, remembered = _recall_items(snapshot)
+    if remembered is None or not _is_current(snapshot, position, remembered, now_ms):
         remembered = _all_waiting(snapshot, now_ms, position, remembered)
         snapshot.remember(_REMEMBERED, remembered)
     return _limit_dates(remembered.listed, now_ms)
 
 
+def _recall_items(snapshot: Snapshot) -> tuple[int, _RememberedItems | None]:
+    position, remembered = snapshot.recall(_REMEMBERED) or (0, None)
+    return position, remembered if isinstance(remembered, _RememberedItems) else None
+
+
+def _is_current(snapshot: Snapshot, position: int, remembered: _RememberedItems, now_ms: int) -> bool:
+    return position == snapshot.feed_end() and remembered.holds_at(now_ms)
+
+
 def count_waiting_items_of_agent(snapshot: Snapshot, now_ms: int, agent: EntityId) -> int:
     """Count the proposals of an agent that wait.
 
-    In a transaction nothing else may be written meanwhile: it looks up only what the agent ever proposed.
+    In a transaction nothing else may be written meanwhile: it takes the list that is remembered if nothing
+    has changed since, else it looks up only what the agent ever proposed.
     """
-    if not isinstance(snapshot, Transaction) and snapshot.recall(_REMEMBERED) is not None:
-        items = list_waiting_items(snapshot, now_ms)
-    else:
-        tasks = tasks_of_agent_proposals(snapshot, agent)
-        items = [item for task in tasks for item in list_waiting_items(snapshot, now_ms, task=task)]
-    own = id_to_text(agent)
-    return sum(item.agent_id == own for item in items)
+    position, remembered = _recall_items(snapshot)
+    if remembered is not None and (
+        not isinstance(snapshot, Transaction) or _is_current(snapshot, position, remembered, now_ms)
+    ):
+        own = id_to_text(agent)
+        return sum(item.agent_id == own for item in list_waiting_items(snapshot, now_ms))
+    items = (
+        item
+        for task in tasks_of_agent_proposals(snapshot, agent)
+        for item in snapshot.open_items(now_ms, task)
+        if _proposer(item) == agent
+    )
+    return sum(_waits(state, status) for state, status in _with_status(snapshot, items, now_ms))
 
 
 def _limit_dates(items: list[PendingItem], now_ms: int) -> list[PendingItem]:
@@ -265,12 +278,7 @@ def _look_up(
     snapshot: Snapshot, items: Iterable[Item], now_ms: int, *, closed: bool = False
 ) -> tuple[list[_WaitingItem], set[EntityId]]:
     """Return the items that wait, or all if `closed`, and whose proposals of new tasks are among all."""
-    # Hundreds of proposals may be about one task, and another program may have made that as long as a commit.
-    entity_of = cache(snapshot.entity)
-    states = (item_state.item_state_of(snapshot, item, entity_of) for item in items)
-    with_status = [
-        (state, item_state.displayed_status(snapshot, state, now_ms)) for state in states if state is not None
-    ]
+    with_status = list(_with_status(snapshot, items, now_ms))
     new_tasks_by = {
         state.item.task for state, _ in with_status if TOOLS[state.item.tool].writes is WriteTarget.NEW_TASK
     }
@@ -278,6 +286,18 @@ def _look_up(
     shown = _pending_items(snapshot, waiting, now_ms)
     pairs = zip(waiting, shown, strict=True)
     return [_WaitingItem(state, _creation_order(state), item) for (state, _), item in pairs], new_tasks_by
+
+
+def _with_status(
+    snapshot: Snapshot, items: Iterable[Item], now_ms: int
+) -> Iterator[tuple[ItemState, DisplayedStatus]]:
+    """Yield the state of each item, with the status that is shown of it."""
+    # Hundreds of proposals may be about one task, and another program may have made that as long as a commit.
+    entity_of = cache(snapshot.entity)
+    for item in items:
+        state = item_state.item_state_of(snapshot, item, entity_of)
+        if state is not None:
+            yield state, item_state.displayed_status(snapshot, state, now_ms)
 
 
 def _order_of_making(item: _WaitingItem) -> tuple[int, str, int, int]:
@@ -314,10 +334,7 @@ def list_expiring_items(snapshot: Snapshot, now_ms: int) -> list[PendingItem]:
 def _items_of_status(
     snapshot: Snapshot, items: list[Item], wanted: DisplayedStatus, now_ms: int
 ) -> list[PendingItem]:
-    states = (item_state.item_state_of(snapshot, item) for item in items)
-    with_status = (
-        (state, item_state.displayed_status(snapshot, state, now_ms)) for state in states if state is not None
-    )
+    with_status = _with_status(snapshot, items, now_ms)
     shown = _pending_items(snapshot, [pair for pair in with_status if pair[1] is wanted], now_ms)
     return _limit_dates(shown, now_ms)
 

@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from daemon.agents.deciding import decisions
 from daemon.agents.deciding.urgency import SOON_MS
 from daemon.agents.deciding.waiting_items import PendingItem, count_waiting_items_of_agent, list_waiting_items
 from daemon.agents.person import lifecycle
@@ -22,7 +23,7 @@ from tests.support.agent_queries import set_policy
 from tests.support.decision_verbs import confirm, defer, reject, waiting
 from tests.support.fleet import DAY_MS, Fleet, Home
 from tests.support.outside import added, proposed
-from tests.support.sqlite_steps import steps_to_read
+from tests.support.sqlite_steps import steps_of, steps_to_read
 
 _LIFETIME_MS = 7 * DAY_MS
 _STEPS = 40
@@ -207,6 +208,26 @@ def test_before_the_first_list_an_agent_costs_what_it_proposed(a: Home, task: En
     for _ in range(2):
         assert a.read(lambda snapshot: count_waiting_items_of_agent(snapshot, a.now_ms(), agent)) == 1
         listed(a)
+
+
+def test_a_transaction_counts_by_the_list_while_nothing_has_changed_since(a: Home, task: EntityId) -> None:
+    agent = added(a)
+    proposed(a, agent, task)
+    (item,) = listed(a)
+
+    def steps_to_count(tx: Transaction) -> int:
+        _ = tx.db
+        with steps_of(tx) as steps:
+            assert count_waiting_items_of_agent(tx, a.now_ms(), agent) == 1
+        return steps()
+
+    assert a.write(steps_to_count) == 0
+
+    def reject_and_count(tx: Transaction) -> int:
+        decisions.reject(tx, id_from_text(item.item_id), via="cli")
+        return count_waiting_items_of_agent(tx, a.now_ms(), agent)
+
+    assert a.write(reject_and_count) == 0
 
 
 def test_time_alone_changes_it_to_the_millisecond(fleet: Fleet, a: Home, task: EntityId) -> None:
