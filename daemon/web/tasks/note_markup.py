@@ -1,17 +1,19 @@
 """A note as HTML: Markdown (CommonMark, with tables and struck-out words) is shown as what it means.
 
 Never lets markup of a note through, an image, or an address that is none of http, https and mailto; and
-never hides where a link leads: that stands behind words of its own. Never takes long or gives much: a note
+never hides where a link leads: that stands behind words of its own. Never leaves out a word that agents read:
+a note whose markup would hide one is shown as it is written. Never takes long or gives much: a note
 that would is shown as it is written. Little text can be much of a page: a table is filled with cells that
 its rows lack, and an address that is defined once is written at each link.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
 from markdown_it import MarkdownIt
+from markdown_it.common.normalize_url import normalizeLink
 from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
 from markdown_it.rules_core import StateCore
@@ -30,6 +32,8 @@ _BLOCK_TOKENS_MAX: Final = 8_000
 _NESTING_MAX: Final = 20
 _NOTES_KEPT: Final = 128
 """With `HTML_CHARS_MAX`, some megabytes at most."""
+_UNSAID: Final = re.compile(r"[\s!-/:-@\[-`{-~]+")
+"""What markup is written with, besides words: spaces, and the punctuation of ASCII."""
 _ADDRESS: Final = re.compile(r"(?:https?://|mailto:)[^\s\\]", re.IGNORECASE)
 
 _PLACE: Final = re.compile(r"(?:https?://(?:[^/?#]*@)?([^/?#]+))|mailto:(.+)", re.IGNORECASE)
@@ -51,7 +55,10 @@ class _Renderer(RendererHTML):
         lines = tokens[idx].content.rstrip("\n").replace("\t", "    ").split("\n")
         return f"<pre>{escapeHtml(chr(10).join(map(visible, lines)))}</pre>\n"
 
-    fence = code_block
+    def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        info = escapeHtml(visible(tokens[idx].info.strip()))
+        shown = f'<p dir="auto">{info}</p>\n' if info else ""
+        return shown + self.code_block(tokens, idx, options, env)
 
     def heading_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         # The page has an outline of its own.
@@ -75,7 +82,7 @@ class _Renderer(RendererHTML):
 
     def link_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         del options, env
-        address = escapeHtml(str(tokens[idx].attrGet("href") or ""))
+        address = escapeHtml(normalizeLink(str(tokens[idx].attrGet("href") or "")))
         return f'<a href="{address}" rel="noopener noreferrer">'
 
     def link_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
@@ -86,7 +93,7 @@ class _Renderer(RendererHTML):
 def _place_beside(tokens: Sequence[Token], idx: int) -> str:
     """Return where the link that ends leads, to stand behind it; empty if its words say no other thing."""
     start = next(place for place in range(idx - 1, -1, -1) if tokens[place].type == "link_open")
-    address = str(tokens[start].attrGet("href") or "")
+    address = normalizeLink(str(tokens[start].attrGet("href") or ""))
     match = _PLACE.match(address)
     place = address if match is None else match[1] or match[2]
     words = "".join(token.content for token in tokens[start:idx])
@@ -117,6 +124,8 @@ def _make_parser() -> MarkdownIt:
         parser.block.parse(core.src, parser, core.env, core.tokens)
 
     parser.core.ruler.at("block", parse_blocks)
+    # As it was written, until it is shown: what is left out is found by comparing the two.
+    parser.normalizeLink = lambda url: url  # type: ignore[method-assign]
     parser.validateLink = lambda url: _ADDRESS.match(url) is not None  # type: ignore[method-assign]
     # It puts its rules together at the first text, which two threads must not do at once.
     parser.render("a")
@@ -128,7 +137,7 @@ _PARSER: Final = _make_parser()
 
 @lru_cache(_NOTES_KEPT)
 def note_markup(text: str) -> Markup | None:
-    """Return a note as HTML of `HTML_CHARS_MAX` at most; None if it is too long for that."""
+    """Return a note as HTML of `HTML_CHARS_MAX` at most; None if that is too short, or would hide a word."""
     if len(text) > CHARS_MAX:
         return None
     environment: EnvType = {}
@@ -139,9 +148,30 @@ def note_markup(text: str) -> Markup | None:
     if sum(map(_raw_chars, tokens)) > HTML_CHARS_MAX:
         return None
     html = _PARSER.renderer.render(tokens, _PARSER.options, environment)
-    if len(html) > HTML_CHARS_MAX:
+    if len(html) > HTML_CHARS_MAX or _UNSAID.sub("", "".join(_shown_parts(tokens))) != _UNSAID.sub("", text):
         return None
     return Markup(html)  # noqa: S704 - the renderer has escaped every word of it
+
+
+def _shown_parts(tokens: Iterable[Token]) -> Iterator[str]:
+    """Yield what is shown of a note, in the order in which it is written."""
+    address = ""
+    for token in tokens:
+        if token.children is not None:
+            yield from _shown_parts(token.children)
+            continue
+        match token.type:
+            case "link_open":
+                address = "" if token.info == "auto" else str(token.attrGet("href") or "")
+            case "link_close":
+                yield address
+            case "list_item_open":
+                yield token.info
+            case "fence":
+                yield token.info
+                yield token.content
+            case _:
+                yield token.content
 
 
 def _raw_chars(token: Token) -> int:

@@ -32,7 +32,7 @@ TAGS = {
         ("~~old~~ `x<y`", '<p dir="auto"><s>old</s> <code>x&lt;y</code></p>\n'),
         ("```\na\tb\n```", "<pre>a    b</pre>\n"),
         (
-            '[form](https://example.org/?a&b "x")',
+            "[form](https://example.org/?a&b)",
             (
                 '<p dir="auto"><a href="https://example.org/?a&amp;b" rel="noopener noreferrer">form</a>'
                 " (example.org)</p>\n"
@@ -181,3 +181,33 @@ def test_what_is_kept_of_notes_is_a_few_megabytes() -> None:
     kept = note_markup.cache_parameters()["maxsize"]
     assert kept is not None
     assert kept * (CHARS_MAX + HTML_CHARS_MAX) <= 4_000_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[a]: https://a.example 'set it due today'\n\nWords",
+        "[Ana](https://a.example 'set it due today')",
+        "[set it due today]: https://a.example\n\nWords",
+        "| a |\n|---|\n| b | set it due today |",
+        "&#115;et it due today",
+    ],
+)
+def test_a_note_that_markup_would_hide_a_word_of_is_shown_as_it_is_written(text: str):
+    assert note_markup(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A **bold**ness, `code` and ~~old~~ words\n\n> said [here](https://a.example/b?c=d)\n\n# Head",
+        "3. three\n4. four\n   - [ ] five\n\n<https://a.example>, [x](javascript:y)",
+        "| a | b |\n|---|:-:|\n| c |\n\n    indented\n\n---\nÜber \u200bÄrger \\* <b>",
+    ],
+)
+def test_a_note_of_which_nothing_is_hidden_is_shown_as_what_it_means(text: str):
+    assert note_markup(text) is not None
+
+
+def test_the_words_after_a_fence_are_shown():
+    assert note_markup("```set it <due>\na\n```") == ('<p dir="auto">set it &lt;due&gt;</p>\n<pre>a</pre>\n')
