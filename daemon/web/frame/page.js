@@ -296,8 +296,17 @@ async function bring(part) {
   return true;
 }
 
+let isAsked = false;
+
+/** Says whether the daemon is away, and asks until it is back: a request that failed alone ends no stream. */
 function setAway(away) {
   element("away").hidden = !away;
+  if (!away || isAsked) return;
+  isAsked = true;
+  setTimeout(() => {
+    isAsked = false;
+    if (!element("away").hidden) fetch("/", { method: "HEAD" }).then(() => heard({ type: "back" }), () => setAway(true));
+  }, AGAIN_MS);
 }
 
 // One stream per browser: the tab that holds the lock has it, and tells the others.

@@ -448,7 +448,7 @@ async def test_a_value_says_which_agent_proposed_it_and_whether_a_person_changed
     path = f"/tasks/{id_to_text(stored.task)}"
     await page.ask(path, {"decide": (await page.ask(path)).forms()[f"confirmed {item}"]})
     text = (await page.ask(path)).text
-    pattern = r'title <bdi>Better</bdi></p><p class="diff"><bdi>proposed by an agent, confirmed by you'
+    pattern = r"title <bdi>Better</bdi>: <bdi>proposed by an agent, confirmed by you"
     assert re.search(pattern, text)
     origin = Origin(by="user", at="", device="", device_name="", item_id=item, as_proposed=False)
     task = replace(await page.shown(id_to_text(stored.task)), provenance={"label_ids/home": origin})
