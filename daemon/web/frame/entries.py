@@ -50,6 +50,8 @@ FINDER_ALONE: Final = (
     Entry("undo", "/removed", "clock", gettext_noop("Undo the last change"), deed="undo"),
     Entry("pair", "/devices/pair", "devices", gettext_noop("Pair a device")),
     Entry("colours", "/settings#colours", "settings", gettext_noop("Colours")),
+    Entry("light", "/settings#colours", "sun", gettext_noop("Light colours"), deed="light"),
+    Entry("dark", "/settings#colours", "sun", gettext_noop("Dark colours"), deed="dark"),
     Entry("export", "/settings#data", "import", gettext_noop("Export the journal")),
     Entry(
         "permissions",
@@ -68,7 +70,6 @@ FINDER_ALONE: Final = (
         "h",
         gettext_noop("go to the history of decisions"),
     ),
-    Entry("series", "/series", "clock", gettext_noop("What comes again")),
     Entry("preferences", "/preferences", "settings", gettext_noop("Preferences")),
     Entry("rules", "/rules", "key", gettext_noop("Standing rules")),
     Entry("passkeys", "/passkeys", "key", gettext_noop("Passkeys")),

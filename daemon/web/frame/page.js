@@ -403,7 +403,18 @@ const DEEDS = {
     form.requestSubmit();
   },
   out: () => element("sign-out").requestSubmit(),
+  light: () => colour("light"),
+  dark: () => colour("dark"),
 };
+
+/** Gives this browser other colours, in place. */
+async function colour(colours) {
+  const body = new URLSearchParams({ colours });
+  const { status } = await fetch("/settings/colours", { method: "POST", body, redirect: "manual" });
+  if (status === 401) return signedOut();
+  document.documentElement.dataset.colours = colours;
+  first("[name=color-scheme]").content = colours;
+}
 
 /** Names what a key does in a part of the page, if it does something there or everywhere. */
 export const deedOf = (part, key) => KEYS[part][key] ?? KEYS.everywhere[key];

@@ -40,6 +40,10 @@ def test_a_key_of_the_list_is_a_deed_of_its_script_and_each_deed_has_a_key():
     assert in_table["item"] | moves == deeds_of("item")
 
 
+def test_nothing_is_listed_twice():
+    assert len({entry.words for entry in ENTRIES}) == len(ENTRIES)
+
+
 def test_no_script_keeps_a_choice_where_signing_out_empties_it():
     scripts = [script.read_text("utf-8") for script in WEB_FOLDER.rglob("*.js")]
     assert not [script for script in scripts if "localStorage" in script]

@@ -55,6 +55,14 @@ def test_keys_find_tasks_and_actions_from_any_page(laptop: Device, chromium: Bro
         page.wait_for_selector(f"{CHOSEN}:text('Undo the last change')")
         keys.press("Enter")
         page.wait_for_selector("h1:has-text('Call Ana')")
+        # Colours change in place, for this browser.
+        keys.press("Control+k")
+        keys.type("dark")
+        page.wait_for_selector(f"{CHOSEN}:text('Dark colours')")
+        keys.press("Enter")
+        page.wait_for_selector("html[data-colours=dark]")
+        page.reload()
+        page.wait_for_selector("html[data-colours=dark] h1:has-text('Call Ana')")
         assert tab.complaints == []
 
 
