@@ -84,6 +84,16 @@ def test_the_catalog_holds_what_the_source_says_now(language: str):
     assert file.read_bytes() == catalogs.catalog_bytes(catalogs.updated(language))
 
 
+def test_the_list_for_translators_gives_each_central_word_as_the_catalogs_have_it():
+    table = (ROOT / "docs/translating.md").read_text("utf-8").partition("| English |")[2].splitlines()
+    heading, _line, *rows = ([cell.strip() for cell in row.strip("|").split("|")] for row in table if row)
+    assert len(rows) > 15
+    by_language = [catalogs.read(language) for language in heading]
+    for word, *translations in rows:
+        messages = [catalog.get(word) for catalog in by_language]
+        assert translations == [message and message.string for message in messages], word
+
+
 @pytest.mark.parametrize("language", catalogs.TRANSLATED)
 def test_a_reader_is_spoken_to_politely(language: str):
     familiar = re.compile(rf"(?<![\w-])({_FAMILIAR[language]})(?![\w-])", re.IGNORECASE)

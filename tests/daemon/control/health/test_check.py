@@ -3,10 +3,14 @@
 Never looks at anything: the findings are drawn.
 """
 
+import ast
+from itertools import chain
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.control.health.check import Check, one_verdict_each
+from tests.support.source_tree import ROOT
 
 _GIVEN = st.fixed_dictionaries(
     {}, optional={key: st.sampled_from(["a", "b"]) for key in ("device", "mailbox", "seen")}
@@ -52,3 +56,15 @@ def test_two_modules_that_look_at_one_mailbox_or_one_clock_say_one_thing() -> No
         "den is looked into",
         "box brings no answer",
     ]
+
+
+def test_doctor_asks_every_check_that_a_module_offers() -> None:
+    modules = [ast.parse(path.read_text("utf-8")) for path in (ROOT / "daemon/control/health").glob("*.py")]
+    offered = {
+        node.name
+        for node in chain.from_iterable(module.body for module in modules)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("check_")
+    }
+    asking = ast.parse((ROOT / "daemon/control/routes/checks.py").read_text("utf-8"))
+    assert len(offered) > 15
+    assert offered == offered & {node.attr for node in ast.walk(asking) if isinstance(node, ast.Attribute)}
