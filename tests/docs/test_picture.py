@@ -17,7 +17,7 @@ _OWN = [
     (re.compile(r"127\.0\.0\.1:\S+"), "ADDRESS"),
     (re.compile(r"\bThe note of 2\d{3}-\d\d-\d\d "), "The note of DAY "),
     (re.compile(r"\b2\d{3}-\d\d-\d\d\b(?! +|”|\.”|$)"), "DAY"),
-    (re.compile(r"\b(just now|\d+ s(econds)? ago)\b"), "LATELY"),
+    (re.compile(r"\b(just now|\d+ (s|seconds|min) ago)\b"), "LATELY"),
     # Whether a device is back at once depends on the machine.
     (re.compile(r"^ +(ID +NAME|ID +(laptop|phone) ).*"), "A DEVICE"),
     # How many commits there are depends on which changes an agent is woken by together.
