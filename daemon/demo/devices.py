@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-START_S = 20.0
+START_S = 60.0
 STOP_S = 10.0
-WAIT_S = 20.0
+WAIT_S = 60.0
 POLL_S = 0.2
 COMMAND_S = 60.0
 
