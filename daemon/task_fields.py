@@ -8,8 +8,13 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple
 
-FieldType = Literal["title", "status", "reason", "priority", "day", "minutes", "language", "name", "names"]
-"""What a field holds. A `name` is that of a category, `names` are those of labels."""
+FieldType = Literal[
+    "title", "status", "reason", "priority", "day", "due_time", "minutes", "language", "name", "names"
+]
+"""What a field holds. A `name` is that of a category, `names` are those of labels.
+
+A `due_time` is the hour of the day in `due`, and is read, shown and taken away with it.
+"""
 
 STATUSES: Final = ("OPEN", "GROOMED", "IN PROGRESS", "BLOCKED", "ON HOLD", "DONE", "REJECTED")
 IN_PROGRESS: Final = "IN PROGRESS"
@@ -86,10 +91,17 @@ TASK_FIELDS: Final = (
         "due",
         "day",
         word="due",
-        option=Option("--due", "DATE", help="friday, in 2 weeks, 15 March, YYYY-MM-DD."),
+        option=Option("--due", "DATE", help="friday, friday 14:00, in 2 weeks, YYYY-MM-DD."),
         fact="due {day}",
         late="overdue: {day}",
-        form=FormField(2, asked="Due, such as tomorrow, friday or 2026-12-24", label="Due", is_on_new=True),
+        form=FormField(2, asked="Due, such as friday, friday 14:00, 2026-12-24", label="Due", is_on_new=True),
+    ),
+    TaskField(
+        "due_time",
+        "due_time",
+        word="due time",
+        option=Option("--due-time", "TIME", help="The hour of the day on which it is due: 14:00; none."),
+        exported_as="due_time",
     ),
     TaskField(
         "start",

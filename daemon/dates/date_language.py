@@ -11,6 +11,7 @@ from typing import Final
 from daemon.dates.spelling import any_of_pattern, typed_spellings
 from daemon.dates.vocabulary import DateWords, DayRule, UnitWords, date_words
 from daemon.language import DEFAULT_LANGUAGE, LANGUAGES
+from store.sentence import Sentence, sentence
 
 MINUTE: Final = "minute"
 DAY: Final = "day"
@@ -122,3 +123,9 @@ def unit_words(unit_table: UnitWords, name: str) -> tuple[str, ...]:
 def _first_of_pattern(patterns: Iterable[str]) -> str:
     """Return a pattern of any of the words. Their order is the file's: the first one that fits counts."""
     return "|".join(any_of_pattern([typed]) for word in patterns for typed in typed_spellings(word))
+
+
+def examples_hint(language: str, strict: str) -> Sentence:
+    """Return how to write a day, by the examples of a language and one that all languages read."""
+    examples = date_language(known_language(language)).examples
+    return sentence("write-like", "write it like {examples}, {strict}", examples=examples, strict=strict)

@@ -22,6 +22,7 @@ from daemon.dates.date_language import (
     MONTH,
     DateLanguage,
     date_language,
+    examples_hint,
     foreign_date_language,
     known_language,
 )
@@ -37,8 +38,8 @@ TimeDirection = Literal["past", "future"]
 
 NO_DATE: Final = "no-date"
 """The id of the sentence on words that mean no day, and no time either."""
-_NOTHING: Final = frozenset({"", "none"})
-_ISO_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+NOTHING: Final = frozenset({"", "none"})
+ISO_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _YEAR_FIRST: Final = re.compile(r"(\d{4})([./-])(\d{1,2})\2(\d{1,2})")
 _NUMERIC: Final = re.compile(r"(\d{1,2}) ?([./-]) ?(\d{1,2})(?: ?\2 ?(\d{4}|\d{2})?)?")
 _TIMES: Final = (
@@ -51,7 +52,7 @@ _H_HOUR: Final = _BARE_HOUR + " ?h"
 # A leap day that is written without its year may be eight years away, as around 2100.
 _YEARS_MAX: Final = 8
 
-_CHARS_MAX: Final = 100
+CHARS_MAX: Final = 100
 
 T = TypeVar("T", date, datetime)
 
@@ -67,23 +68,23 @@ class _Reference(NamedTuple):
 def parse_due_day(words: str, today: date, language: str) -> date | None:
     """Read the day on which something is due; None for "none" or nothing. Refuses what is no day."""
     text = normalized_words(_require_short(words))
-    if text in _NOTHING:
+    if text in NOTHING:
         return None
-    if _ISO_DATE.fullmatch(text):
+    if ISO_DATE.fullmatch(text):
         day = date_or_none(*map(int, text.split("-")))
     else:
         reference = _Reference(today, in_past=False)
         day = _require_one_reading(words, _readings(language, lambda spoken: _days(text, spoken, reference)))
-        if day is None and _names_a_time(text, language):
+        if day is None and names_a_time(text, language):
             raise usage_error(
                 sentence(
-                    "time-not-day", "{words!r} contains a time; a due date is a day", words=excerpt(words)
+                    "time-not-day", "{words!r} contains a time; this is a day alone", words=excerpt(words)
                 ),
                 sentence("leave-time-out", "leave the time out"),
             )
     if day is None:
         unread = sentence("no-date", "{words!r} is not a date that can be read", words=excerpt(words))
-        raise usage_error(unread, _examples(language, f"{today.year + 1}-03-15"))
+        raise usage_error(unread, examples_hint(language, f"{today.year + 1}-03-15"))
     return day
 
 
@@ -94,7 +95,7 @@ def day_readings(
 
     A rule in `without` does not count: what only it could read means no day.
     """
-    text, spoken = normalized_words(words[:_CHARS_MAX]), date_language(language)
+    text, spoken = normalized_words(words[:CHARS_MAX]), date_language(language)
     return frozenset(_days(text, spoken, _Reference(today, in_past=False, without=without)))
 
 
@@ -115,13 +116,13 @@ def parse_moment(
     )
     if moment is None:
         unread = sentence("no-time", "{words!r} is not a time that can be read", words=excerpt(words))
-        raise usage_error(unread, _examples(language, f"10:30, {now.year}-03-15 10:30"))
+        raise usage_error(unread, examples_hint(language, f"10:30, {now.year}-03-15 10:30"))
     return moment
 
 
 def _require_short(words: str) -> str:
     """Refuse what nobody types for a day, before it costs anything."""
-    if len(words) > _CHARS_MAX:
+    if len(words) > CHARS_MAX:
         raise usage_error(
             sentence("moment-too-long", "{words!r} is too long for a day or a time", words=excerpt(words)),
             sentence("write-few-words", "write it in a few words"),
@@ -161,11 +162,6 @@ def _require_one_reading(words: str, readings_found: Iterable[T]) -> T | None:
 
 def _iso_text(reading: date) -> str:
     return reading.isoformat(timespec="minutes") if isinstance(reading, datetime) else reading.isoformat()
-
-
-def _examples(language: str, strict: str) -> Sentence:
-    examples = date_language(known_language(language)).examples
-    return sentence("write-like", "write it like {examples}, {strict}", examples=examples, strict=strict)
 
 
 # -- days ---------------------------------------------------------------------------------------------
@@ -415,9 +411,9 @@ def _iso(words: str, zone: tzinfo) -> datetime | None:
     """Read an ISO 8601 day or time, with or without its offset."""
     text = words.strip()
     try:
-        if _ISO_DATE.fullmatch(text):
+        if ISO_DATE.fullmatch(text):
             return beginning_in_utc(date.fromisoformat(text), zone)
-        return in_utc(datetime.fromisoformat(text), zone, words) if _ISO_DATE.match(text) else None
+        return in_utc(datetime.fromisoformat(text), zone, words) if ISO_DATE.match(text) else None
     except (ValueError, OverflowError):
         return None
 
@@ -428,7 +424,7 @@ def _moments(text: str, language: DateLanguage, request: _MomentRequest, words: 
         return {request.utc}
     try:
         moments = _exact_spans(text, language, request)
-        for day, clock in _split_day_and_clock(text, language):
+        for day, clock in split_day_and_clock(text, language):
             moments |= {
                 in_utc(moment, request.zone, words) for moment in _at_clock(day, clock, language, request)
             }
@@ -454,7 +450,7 @@ def _exact_spans(text: str, language: DateLanguage, request: _MomentRequest) -> 
     return moments
 
 
-def _split_day_and_clock(text: str, language: DateLanguage) -> Iterable[tuple[str, time]]:
+def split_day_and_clock(text: str, language: DateLanguage) -> Iterable[tuple[str, time]]:
     """Take a text apart into its day, empty for today, and its time of the day."""
     for pattern in _clock_patterns(language):
         if (match := pattern.fullmatch(text)) and (clock := _time_of_day(match)) is not None:
@@ -494,6 +490,10 @@ def _at_clock(day: str, clock: time, language: DateLanguage, request: _MomentReq
     return {today + timedelta(days=1)} if not request.in_past and today <= request.local else {today}
 
 
-def _names_a_time(text: str, language: str) -> bool:
-    spoken = dict.fromkeys((known_language(language), *LANGUAGES))
-    return any(True for name in spoken for _ in _split_day_and_clock(text, date_language(name)))
+def names_a_time(text: str, language: str) -> bool:
+    """Report whether normalized words say a time of the day, or a span that the clock counts."""
+    spoken = [date_language(name) for name in dict.fromkeys((known_language(language), *LANGUAGES))]
+    rules = [(name, *rule) for name in spoken for rule in _patterns(name) if rule[0] is DayRule.AHEAD]
+    spans = [_spans(match, name) for name, _rule, pattern in rules if (match := pattern.fullmatch(text))]
+    is_span = any(unit == MINUTE for counts in spans for unit, _count in counts)
+    return is_span or any(any(split_day_and_clock(text, name)) for name in spoken)

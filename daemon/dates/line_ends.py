@@ -13,6 +13,7 @@ from daemon.dates.date_language import date_language, known_language
 from daemon.dates.spelling import normalized_words
 from daemon.dates.vocabulary import DateWords, DayRule, date_words
 from daemon.dates.whole_days import folded_text, is_led_elsewhere
+from daemon.due_time import DueTime
 from daemon.language import DEFAULT_LANGUAGE, LANGUAGES
 from daemon.refusal import Refused
 
@@ -80,6 +81,26 @@ def day_at_end(words: list[str], today: date, language: str) -> tuple[int, date 
         }
         is_whole = not leaves_hanging(words[start - 1], spoken) and not _is_half(words, start, today, spoken)
         return (start, day) if is_clear and is_whole else (0, None)
+    return 0, None
+
+
+def hour_at_end(
+    words: list[str], today: date, language: str, hour_of: Callable[[str], DueTime | None]
+) -> tuple[int, DueTime | None]:
+    """Return at which word a day with an hour begins that ends the words, and both; 0 and None without any.
+
+    An hour alone needs a word that says so, as "at 14:00" and "2 pm" have: "3:16" is a verse as often.
+    """
+    for start in _starts(words):
+        due_time = hour_of(" ".join(words[start:]))
+        if due_time is None:
+            continue
+        before = words[start - 1].strip(END_SIGNS)
+        is_whole = len(words) - start > 1 and not leaves_hanging(words[start - 1], set(LANGUAGES))
+        is_whole = is_whole and not _is_half(words, start, today, {language})
+        # "9:00 to 5 pm" are two hours of which neither is when it is due.
+        is_whole = is_whole and (not any(sign.isdigit() for sign in before) or hour_of(before) is None)
+        return (start, due_time) if is_whole and due_time.day >= today else (0, None)
     return 0, None
 
 

@@ -1,9 +1,9 @@
 """One line with which a person notes a task: its title, and the values that stand behind it.
 
-A value is a day, a length, how often it comes, `#label`, `p1` or `@category`; they may follow each other in
-any order. Never loses a word, and never guesses: what can be read in two ways stays in the title, and so does
-what the person takes back (`keep`). An unknown category stays there too: "@" begins many words that name no
-category.
+A value is a day, an hour, a length, how often it comes, `#label`, `p1` or `@category`; they may follow each
+other in any order. Never loses a word, and never guesses: what can be read in two ways stays in the title,
+and so does what the person takes back (`keep`). An unknown category stays there too: "@" begins many words
+that name no category.
 """
 
 import re
@@ -14,8 +14,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from daemon.dates.line_ends import DASHES, END_SIGNS, day_at_end, length_at_end
+from daemon.dates.line_ends import DASHES, END_SIGNS, day_at_end, hour_at_end, length_at_end
 from daemon.dates.recurrence_words import recurrence_at_end
+from daemon.due_time import DueTime
 from daemon.journal.fields.validation import NAME_CHARS_MAX, PRIORITIES
 from daemon.text_comparison import comparison_key
 
@@ -37,7 +38,7 @@ _PLACES: Final = re.compile(
 """Words behind which "p1" is no priority, a page perhaps."""
 _SINGLE_FIELDS: Final = ("due", "estimate_minutes", "priority", "category", "every")
 
-LineValue = date | int | str
+LineValue = date | DueTime | int | str
 
 
 class Reading(Struct, frozen=True):
@@ -55,6 +56,7 @@ class CapturedLine(Struct, frozen=True, kw_only=True):
 
     title: str
     due: date | None = None
+    due_time: str | None = None
     estimate_minutes: int | None = None
     labels: tuple[str, ...] = ()
     priority: str | None = None
@@ -71,15 +73,17 @@ def read_line(
     categories: Collection[str] = (),
     keep: Collection[str] = (),
     given: Collection[str] = (),
+    hour_of: Callable[[str], DueTime | None] = lambda _words: None,
 ) -> CapturedLine:
     """Split the values off the end of a line. A title is always left.
 
     `categories` are the names that `@` may name. `keep` contains words, as readings give them, that stay in
-    the title. `given` contains fields that are known from elsewhere: no value of theirs is read.
+    the title. `given` contains fields that are known from elsewhere: no value of theirs is read. `hour_of`
+    reads an hour that words name, and None of others.
     """
     spans = [word.span() for word in _WORD.finditer(line)]
     words = [line[start:end] for start, end in spans]
-    readers = _readers(today, language, categories)
+    readers = _readers(today, language, categories, hour_of)
     kept = _kept_places(words, keep)
     left = [place for place in range(len(words)) if place not in kept]
     values: dict[str, list[LineValue]] = {}
@@ -88,13 +92,16 @@ def read_line(
     while is_open:
         is_open = False
         for field, read in readers.items():
+            # A series has days alone: of an hour and a rule, one stays in the title.
+            if field == "every" and any(isinstance(value, DueTime) for value in values.get("due", [])):
+                continue
             most = 0 if field in given else LABELS_MAX if field == "labels" else 1
             if len(values.get(field, [])) >= most:
                 continue
             start, value = read([words[place] for place in left])
             # What is kept in between keeps apart what stands around it.
             is_whole = start > 0 and left[-1] - left[start] == len(left) - 1 - start
-            if not is_whole or value is None:
+            if not is_whole or value is None or (isinstance(value, DueTime) and "every" in values):
                 continue
             values.setdefault(field, []).insert(0, value)
             readings.insert(0, Reading(field, " ".join(words[place] for place in left[start:])))
@@ -110,7 +117,7 @@ def read_line(
 
 
 def _readers(
-    today: date, language: str, categories: Collection[str]
+    today: date, language: str, categories: Collection[str], hour_of: Callable[[str], DueTime | None]
 ) -> Mapping[str, Callable[[list[str]], tuple[int, LineValue | None]]]:
     """Return what reads the value of each field at the end of words: where it begins, or 0, and the value."""
 
@@ -125,10 +132,14 @@ def _readers(
 
         return read
 
+    def due(words: list[str]) -> tuple[int, LineValue | None]:
+        start, day = day_at_end(words, today, language)
+        return (start, day) if day is not None else hour_at_end(words, today, language, hour_of)
+
     return {
         "every": lambda words: recurrence_at_end(words, language),
         "estimate_minutes": lambda words: length_at_end(words, today, language),
-        "due": lambda words: day_at_end(words, today, language),
+        "due": due,
         "labels": tag(lambda word: match[1] if (match := _LABEL.fullmatch(word)) else None),
         "priority": tag(lambda word: word.upper() if word.upper() in PRIORITIES else None, _PLACES),
         "category": tag(lambda word: _category_named(word, categories)),
@@ -187,7 +198,8 @@ def _make_line(title: str, values: Mapping[str, list[LineValue]], readings: list
     due, minutes, priority, category, every = map(single, _SINGLE_FIELDS)
     return CapturedLine(
         title=title,
-        due=due if isinstance(due, date) else None,
+        due=due.day if isinstance(due, DueTime) else due if isinstance(due, date) else None,
+        due_time=due.text() if isinstance(due, DueTime) else None,
         estimate_minutes=minutes if isinstance(minutes, int) else None,
         labels=tuple(dict.fromkeys(str(label) for label in values.get("labels", []))),
         priority=None if priority is None else str(priority),

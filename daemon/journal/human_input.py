@@ -8,15 +8,16 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 
 from msgspec.structs import replace
 
-from daemon.dates import durations, grammar
+from daemon.dates import durations, grammar, hours
 from daemon.dates.date_language import date_language
 from daemon.dates.recurrence_words import parse_recurrence
 from daemon.dates.zone_time import beginning_in_utc
+from daemon.due_time import DueTime, is_hour, read_due_time
 from daemon.journal.captured_line import CapturedLine, read_line
 from daemon.journal.fields.validation import PRIORITY_DEFAULT
 from daemon.journal.references.names import names_by_id
 from daemon.journal.tasks import NewTask, TaskEdit
-from daemon.refusal import usage_error
+from daemon.refusal import Refused, usage_error
 from daemon.task_fields import TASK_FIELDS, FieldType
 from store.sentence import sentence
 from store.snapshot import Snapshot
@@ -52,6 +53,39 @@ class HumanInput:
         """Read a day on which something is due; None clears. Raises Refused."""
         day = grammar.parse_due_day(words, self.today(), self._language())
         return None if day is None else day.isoformat()
+
+    def due(self, words: str) -> tuple[str | None, str | None]:
+        """Read when something is due: its day, and its hour if the words say one. Raises Refused."""
+        if not hours.names_an_hour(words, self._language()):
+            return self.due_day(words), None
+        hour = self.due_time(words)
+        return hour.day.isoformat(), hour.text()
+
+    def due_time(self, words: str) -> DueTime:
+        """Read an hour, of the next day on which it comes if the words name none. Raises Refused."""
+        if (kept := read_due_time(words.strip())) is not None:
+            return kept
+        # A zone without a name is kept as the one that all machines know.
+        zone = self._zone() if getattr(self._zone(), "key", None) else UTC
+        local = self.moment(words, prefer="future").astimezone(zone)
+        return DueTime(local.date(), local.time().replace(second=0, microsecond=0), self.zone_name())
+
+    def hour_words(self, words: str) -> str | None:
+        """Read the hour of a task, of its own day if the words name none; None clears. Raises Refused."""
+        text = words.strip()
+        if hours.means_nothing(text):
+            return None
+        if is_hour(text):
+            return text
+        clock = hours.clock_alone(text, self._language())
+        return self.due_time(text).text() if clock is None else f"{clock:%H:%M}[{self.zone_name()}]"
+
+    def hour_or_none(self, words: str) -> DueTime | None:
+        """Read an hour as `due_time` does; None for what names none, or more than one."""
+        try:
+            return self.due_time(words) if hours.names_an_hour(words, self._language()) else None
+        except Refused:
+            return None
 
     def rule(self, words: str) -> str:
         """Read how often something comes, as the journal keeps it. Raises Refused."""
@@ -100,7 +134,15 @@ class HumanInput:
     ) -> CapturedLine:
         """Split the values off the end of a line that notes a task; see `read_line`."""
         names = names_by_id(snapshot, "category").values() if "@" in line else ()
-        return read_line(line, self.today(), self._language(), categories=names, keep=keep, given=given)
+        return read_line(
+            line,
+            self.today(),
+            self._language(),
+            categories=names,
+            keep=keep,
+            given=given,
+            hour_of=self.hour_or_none,
+        )
 
     def read_captured_task(self, snapshot: Snapshot, line: str, *, keep: Collection[str] = ()) -> NewTask:
         """Return the task to add that a line says; what `keep` has of it stays in the title."""
@@ -108,6 +150,7 @@ class HumanInput:
         return NewTask(
             title=captured.title,
             due=captured.due.isoformat() if captured.due is not None else None,
+            due_time=captured.due_time,
             estimate_minutes=captured.estimate_minutes,
             labels=list(captured.labels),
             category=captured.category,
@@ -126,10 +169,20 @@ class HumanInput:
         """Return the fields that people fill in their own words, as far as they did."""
         readers: dict[FieldType, Callable[[str], str | int | None]] = {
             "day": self.due_day,
+            "due_time": self.hour_words,
             "minutes": durations.parse_minutes,
         }
-        return {
-            field.name: readers[field.type](words)
+        given = {
+            field: words
             for field in TASK_FIELDS
             if field.type in readers and isinstance(words := getattr(typed, field.name), str)
         }
+        due_fields: dict[str, str | int | None] = {}
+        if isinstance(typed.due, str) and not isinstance(typed.due_time, str):
+            due, hour = self.due(typed.due)
+            due_fields = {"due": due} if hour is None else {"due": due, "due_time": hour}
+        return {
+            field.name: readers[field.type](words)
+            for field, words in given.items()
+            if field.name not in due_fields
+        } | due_fields

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from daemon.due_time import due_time_on, hour_on_day, read_due_time
 from daemon.journal.fields import validation
 from daemon.journal.fields.described_texts import (
     LanguageText,
@@ -41,7 +42,7 @@ from daemon.refusal import RefusalCode, Refused, usage_error
 from daemon.task_fields import TASK_FIELDS, FieldType
 from store.fold.entity import Entity
 from store.fold.entity_state import DELETED, load_state
-from store.fold.list_columns import ListOrder
+from store.fold.list_columns import ListOrder, day_text
 from store.sentence import sentence
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction
@@ -52,6 +53,12 @@ from syncproto.vector_clock import VectorClock
 LABELS_MAX = 100
 
 TypedDay = Annotated[str, Meta(description="YYYY-MM-DD, or words such as friday; answered as YYYY-MM-DD.")]
+TypedHour = Annotated[
+    str,
+    Meta(
+        description="When on its day it is due, such as 14:00; answered as 2026-12-24T14:00[Europe/Berlin]."
+    ),
+]
 TypedMinutes = Annotated[Minutes | str, Meta(description="Minutes, or words such as 2h.")]
 LabelNames = Annotated[list[NameText], Meta(max_length=LABELS_MAX)]
 
@@ -64,6 +71,7 @@ class NewTask(Struct, frozen=True, forbid_unknown_fields=True):
     reason: RemarkText | None = None
     priority: PriorityText = validation.PRIORITY_DEFAULT
     due: TypedDay | None = None
+    due_time: TypedHour | None = None
     start: TypedDay | None = None
     estimate_minutes: TypedMinutes | None = None
     language: LanguageText | None = None
@@ -79,6 +87,7 @@ class TaskEdit(Struct, frozen=True, forbid_unknown_fields=True):
     reason: RemarkText | UnsetType | None = UNSET
     priority: PriorityText | UnsetType = UNSET
     due: TypedDay | UnsetType | None = UNSET
+    due_time: TypedHour | UnsetType | None = UNSET
     start: TypedDay | UnsetType | None = UNSET
     estimate_minutes: TypedMinutes | UnsetType | None = UNSET
     language: LanguageText | UnsetType | None = UNSET
@@ -144,6 +153,7 @@ def add(tx: Transaction, new: NewTask) -> Task:
     given = {field.name: getattr(new, field.name) for field in TASK_FIELDS if field.name != "labels"}
     edit = TaskEdit(**{name: value for name, value in given.items() if value is not None})
     fields = _plain_fields(edit)
+    fields |= _due_fields(fields, None)
     fields |= _status_fields(edit, None)
     fields |= _category_field(edit, categories)
     fields |= {
@@ -161,6 +171,7 @@ def edit(tx: Transaction, ref: str, change: TaskEdit) -> Task:
     clock = entities.resolve_base_clock(tx, task, change.base)
     labels, categories = NameRegistry(tx, "label"), NameRegistry(tx, "category")
     fields = _plain_fields(change)
+    fields |= _due_fields(fields, task)
     fields |= _status_fields(change, task)
     fields |= _category_field(change, categories)
     fields |= _label_fields(tx, change, task, labels, clock)
@@ -196,6 +207,9 @@ def _write(
     # A status and its reason are one word: whichever status wins, it wins with the reason given for it.
     if "status" in changed and fields.get("reason") is not None:
         changed["reason"] = fields["reason"]
+    # So are an hour and its day.
+    if changed.get("due_time") is not None:
+        changed["due"] = fields["due"]
     writes = [*(before or []), *([EntityWrite(task.id, "task", changed, base=clock)] if changed else [])]
     if writes:
         tx.commit(writes)
@@ -242,6 +256,7 @@ _CHECKS: Mapping[FieldType, Any] = {
     "title": validation.checked_title,
     "priority": validation.checked_priority,
     "day": validation.checked_due_day,
+    "due_time": validation.checked_due_time,
     "minutes": validation.checked_estimate,
     "language": validation.checked_language,
 }
@@ -259,6 +274,30 @@ def _plain_fields(change: TaskEdit) -> dict[str, Value]:
         for field, value in fields
         if value is not UNSET
     }
+
+
+def _due_fields(fields: Mapping[str, Value], task: Entity | None) -> dict[str, Value]:
+    """Return the day and the hour of a change: an hour brings its day, and a day takes the hour along."""
+    due, hour = fields.get("due"), fields.get("due_time")
+    day = due if "due" in fields else day_text(task.value("due")) if task is not None else None
+    if isinstance(hour, str):
+        kept = read_due_time(hour) or hour_on_day(day, hour)
+        if kept is None:
+            raise usage_error(
+                sentence("hour-without-day", "{hour} is an hour of no day", hour=hour),
+                sentence("name-the-day", "name the day too, such as friday 14:00"),
+            )
+        if isinstance(due, str) and due != kept.day.isoformat():
+            raise usage_error(
+                sentence("hour-of-another-day", "{hour} is not on {day}", hour=kept.text(), day=due),
+                sentence("name-one-day", "name one day, or leave `due` out"),
+            )
+        return {"due": kept.day.isoformat(), "due_time": kept.text()}
+    if "due" not in fields or "due_time" in fields or task is None or task.value("due_time") is None:
+        return {}
+    old = due_time_on(task.value("due"), task.value("due_time"))
+    moved = None if old is None or not isinstance(due, str) else old._replace(day=date.fromisoformat(due))
+    return {"due_time": None if moved is None else moved.text()}
 
 
 def _status_fields(change: TaskEdit, task: Entity | None) -> dict[str, Value]:

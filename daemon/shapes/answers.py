@@ -160,6 +160,7 @@ class TaskJson(TypedDict, total=False):
     priority: str
     estimate_minutes: int | None
     due: str | None
+    due_time: str | None
     start: str | None
     language: str | None
     labels: list[str]

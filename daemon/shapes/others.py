@@ -26,6 +26,7 @@ class ReadingJson(TypedDict, total=False):
 class CapturedLineJson(TypedDict, total=False):
     title: str
     due: str | None
+    due_time: str | None
     estimate_minutes: int | None
     labels: list[str]
     priority: str | None
@@ -40,6 +41,7 @@ class TaskLineJson(TypedDict, total=False):
     status: str
     priority: str
     due: str | None
+    due_time: str | None
     start: str | None
     estimate_minutes: int | None
     labels: list[str]
@@ -117,6 +119,7 @@ class DayLineJson(TypedDict, total=False):
     status: str
     priority: str
     due: str | None
+    due_time: str | None
     start: str | None
     estimate_minutes: int | None
     labels: list[str]

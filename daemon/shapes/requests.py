@@ -164,6 +164,7 @@ class ReadableTaskJson(TypedDict, total=False):
     status: str
     priority: str
     due: str | None
+    due_time: str | None
     start: str | None
     estimate_minutes: int | None
     labels: list[str]

@@ -173,17 +173,45 @@ def noon_s(day: str) -> float:
     return datetime.combine(date.fromisoformat(day), time(12)).astimezone().timestamp()
 
 
-def due_words(text: object, now_s: float | None) -> tuple[str, int | None]:
-    """Say when something is due, and in how many days (negative: overdue; None: unknown)."""
+def due_words(text: object, now_s: float | None, hour: object = None) -> tuple[str, int | None]:
+    """Say when something is due, and in how many days (negative: overdue; None: unknown).
+
+    `hour` is the hour of that day as the API gives it, if it has one: "tomorrow 14:00".
+    """
     try:
         day = date.fromisoformat(str(text) if _DAY.fullmatch(str(text)) else "")
     except ValueError:
         return ("" if text is None else escape(text)), None
+    clock, at_s = _hour(hour)
     if now_s is None:
-        return day.isoformat(), None
+        return f"{day.isoformat()}{clock}", None
     today = _local(now_s).date()
     days = (day - today).days
-    return _due_words(day, today, days), days
+    words = f"{_due_words(day, today, days)}{clock}"
+    return words, -1 if days == 0 and at_s is not None and at_s < now_s else days
+
+
+def hour_words(hour: object) -> str:
+    """Say the hour of a day, as the API gives it, behind the day: " 14:00"; "" for none."""
+    return _hour(hour)[0]
+
+
+def _hour(hour: object) -> tuple[str, float | None]:
+    """Say an hour, with its zone if the clocks here show another one then; and return its moment."""
+    if not isinstance(hour, str):
+        return "", None
+    # Most tasks have no hour, and zones cost something to import.
+    from daemon.due_time import read_due_time
+
+    due_time = read_due_time(hour)
+    if due_time is None:
+        return "", None
+    moment = due_time.moment(_local(0).tzinfo or UTC)
+    is_of_here = _local(moment.timestamp()).replace(tzinfo=None) == datetime.combine(
+        due_time.day, due_time.clock
+    )
+    zone = "" if is_of_here else f" {due_time.zone}"
+    return f" {due_time.clock:%H:%M}{zone}", moment.timestamp()
 
 
 def _due_words(day: date, today: date, days: int) -> str:

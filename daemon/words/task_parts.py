@@ -64,9 +64,15 @@ def length_words(record: TimeRecordJson, now_s: float | None) -> str:
     return duration_words(max(int(now_s - began_s + _TOLD_TO_S), 0) // 60)
 
 
-def fact_words(field: TaskField, value: object, now_s: float | None) -> str:
+def hour_of(field: TaskField, value_of: Callable[[str], object]) -> object:
+    """Return the hour that belongs to the day of a field, if it has one."""
+    return value_of("due_time") if field.name == "due" else None
+
+
+def fact_words(field: TaskField, value_of: Callable[[str], object], now_s: float | None) -> str:
     """Say the day of a field of a task in a line of facts: "due Friday"; nothing for no day."""
-    return _(field.fact).format(day=due_words(value, now_s)[0]) if value else ""
+    value = value_of(field.name)
+    return _(field.fact).format(day=due_words(value, now_s, hour_of(field, value_of))[0]) if value else ""
 
 
 class DayFacts(NamedTuple):
@@ -80,7 +86,7 @@ def day_facts(value_of: Callable[[str], object], now_s: float | None, *, is_over
     """Say the days of a task; of one that `is_over` none is late."""
     late, facts = "", list[str]()
     for field in DAY_FIELDS:
-        words, days = due_words(value_of(field.name), now_s)
+        words, days = due_words(value_of(field.name), now_s, hour_of(field, value_of))
         if field.late and days is not None and days < 0 and not is_over:
             late = late or _(field.late).format(day=words)
         elif words and field.fact:

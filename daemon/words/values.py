@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from daemon.task_fields import STATUSES, TASK_FIELDS
 from daemon.words import terms
-from daemon.words.dates import duration_words, full_day_words
+from daemon.words.dates import duration_words, full_day_words, hour_words
 from daemon.words.terminal_text import escape, truncate
 from daemon.words.translation import _, pgettext, pgettext_noop
 
@@ -36,6 +36,8 @@ _NAMED: Final[Mapping[str, Callable[[object], str]]] = {
 }
 _LENGTHS: Final = frozenset(field.name for field in TASK_FIELDS if field.type == "minutes")
 _DAYS: Final = frozenset(field.name for field in TASK_FIELDS if field.type == "day")
+_DAY_CHARS: Final = 10
+_HOURS: Final = frozenset(field.name for field in TASK_FIELDS if field.type == "due_time")
 _VALUE_WIDTH_MAX: Final = 200
 
 
@@ -55,6 +57,8 @@ def value_words(value: object, field: str = "") -> str:
         return duration_words(value)
     if field in _DAYS:
         return full_day_words(value, None).words
+    if field in _HOURS:
+        return f"{full_day_words(str(value)[:_DAY_CHARS], None).words}{hour_words(value)}"
     if isinstance(value, list):
         return ", ".join(value_words(element) for element in value) or _("nothing")
     if isinstance(value, dict):

@@ -3,6 +3,7 @@
 Never contains anything that the state does not.
 """
 
+import re
 from datetime import date
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
@@ -24,6 +25,8 @@ STATUS_DEFAULT: Final = "OPEN"
 WITHOUT_DAY: Final = "~"
 """What a task without a day is sorted by: a text after that of any day."""
 _DAY_CHARS: Final = 10
+_HOUR_CHARS: Final = 16
+_HOUR: Final = re.compile(r"T\d\d:\d\d", re.ASCII)
 _ROWS_AT_ONCE: Final = 1000
 _TEXT_CHARS_MAX: Final = 32
 """How much of a text is sorted by: a member can sign one of any length."""
@@ -110,7 +113,7 @@ def _task_columns(
         return None, None, None, None
     return (
         _text(row, "priority") or PRIORITY_DEFAULT,
-        day_text(row.value("due")) or WITHOUT_DAY,
+        _due_text(row) or WITHOUT_DAY,
         _text(row, "status") or STATUS_DEFAULT,
         day_text(row.value("start")),
     )
@@ -133,6 +136,14 @@ def day_text(value: object) -> str:
     except ValueError:
         return ""
     return value
+
+
+def _due_text(row: EntityState | LoneCreation) -> str:
+    """Return the day on which a task is due, with the hour if it has one on that day: T14:00 behind it."""
+    day, hour = day_text(row.value("due")), row.value("due_time")
+    if not day or not isinstance(hour, str) or not hour.startswith(f"{day}T"):
+        return day
+    return hour[:_HOUR_CHARS] if _HOUR.fullmatch(hour[_DAY_CHARS:_HOUR_CHARS]) else day
 
 
 def _text(row: EntityState | LoneCreation, field: str) -> str:

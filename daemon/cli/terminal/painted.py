@@ -31,9 +31,9 @@ PRIORITY_STYLES: Final = {"P0": ("red", "bold"), "P1": ("red",), "P3": ("dim",)}
 _SOON_DAYS: Final = 2
 
 
-def styled_due(value: object, display: Display) -> tuple[str, tuple[str, ...]]:
-    """Say a due date, and colour it by how near it is."""
-    words, days = due_words(value, display.now_s)
+def styled_due(value: object, display: Display, hour: object = None) -> tuple[str, tuple[str, ...]]:
+    """Say a due date, with its hour if it has one, and colour it by how near it is."""
+    words, days = due_words(value, display.now_s, hour)
     if days is None:
         return words, ()
     return words, ("red",) if days < 0 else ("yellow",) if days <= _SOON_DAYS else ()

@@ -12,6 +12,7 @@ from itertools import count
 from typing import Any
 from uuid import UUID
 
+from daemon.due_time import read_due_time
 from daemon.formats.core.import_history import source_changed_ms, source_id_of
 from daemon.formats.core.plan import VALUE_FIELDS, plain_text, title_line
 from daemon.formats.core.task_values import TaskValues
@@ -331,6 +332,8 @@ def _written_value(type_: FieldType, value: object) -> Any:
     match type_:
         case "day":
             return _day_or_none(text)
+        case "due_time":
+            return None if (hour := read_due_time(text)) is None else hour.text()
         case "language":
             return _word_or_none(text)
     return _line(text) or None

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
+from daemon.due_time import read_due_time
 from daemon.formats.core.plan import PlannedChecklist, PlannedItem, fits_title, joined_line
 from daemon.journal.fields.validation import (
     ESTIMATE_MAX,
@@ -45,6 +46,8 @@ def read_value(type_: FieldType, text: str) -> str | int | None:
             return read_language(text)
         case "day":
             return read_day(text)
+        case "due_time":
+            return None if (hour := read_due_time(text)) is None else hour.text()
         case "title" | "status" | "reason" | "priority" | "name" | "names":
             return None
         case _:

@@ -12,6 +12,7 @@ class TaskValues:
 
     priority: str | None = None
     due: str | None = None
+    due_time: str | None = None
     start: str | None = None
     estimate_minutes: int | None = None
     language: str | None = None

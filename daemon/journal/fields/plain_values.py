@@ -6,6 +6,7 @@ Never shows a value of another type than its field has: a member can sign one of
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from daemon.due_time import due_time_on
 from daemon.journal.fields.validation import PLAIN_STATUS, PRIORITY_DEFAULT
 from daemon.task_fields import TASK_FIELDS, FieldType, TaskField
 
@@ -24,7 +25,10 @@ def plain_values(
     value_of: Callable[[str], object], fields: Sequence[TaskField] = PLAIN_FIELDS
 ) -> dict[str, Any]:
     """Return the values of a task by name; `value_of` returns what is kept of a field, None for nothing."""
-    return {field.name: _shown_value(field.type, value_of(field.name)) for field in fields}
+    values = {field.name: _shown_value(field.type, value_of(field.name)) for field in fields}
+    if values.get("due_time") is not None and due_time_on(value_of("due"), values["due_time"]) is None:
+        values["due_time"] = None
+    return values
 
 
 def _shown_value(type_: FieldType, value: object) -> str | int | None:

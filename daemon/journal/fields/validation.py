@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 from typing import Final
 
 from daemon import task_fields
+from daemon.due_time import is_hour
 from daemon.refusal import one_of, usage_error
 from store.fold import list_columns
 from store.sentence import Sentence, sentence
@@ -124,6 +125,20 @@ def checked_due_day(text: str) -> str:
         return date.fromisoformat(wanted).isoformat()
     except ValueError:
         raise refused from None
+
+
+def checked_due_time(text: str) -> str:
+    """Check a time of a day in a zone, `YYYY-MM-DDTHH:MM[Area/City]`, or its end behind the `T`.
+
+    The zone may be one that this machine does not know.
+    """
+    wanted = text.strip()
+    if not is_hour(wanted):
+        raise usage_error(
+            sentence("not-an-hour", "{text!r} is no time of a day in a zone", text=text[:80]),
+            sentence("write-hour-as", "write it like 2026-12-24T14:00[Europe/Berlin]"),
+        )
+    return wanted
 
 
 def checked_language(text: str) -> str:

@@ -111,6 +111,8 @@ def sort_states(states: Iterable[TaskState], order: TaskOrder) -> list[TaskState
 def _place(order: TaskOrder, values: Mapping[str, Any], number: float) -> _Place:
     """Return the key to sort by: what the order asks for, then what is due first, then what is oldest."""
     due = _text(values, "due") or _WITHOUT_DAY
+    hour = _text(values, "due_time")
+    due = hour if hour.startswith(f"{due}T") else due
     match order:
         case TaskOrder.NEWEST:
             return ("", "", -number)

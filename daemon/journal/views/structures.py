@@ -210,6 +210,8 @@ class BriefTask(Struct, frozen=True, kw_only=True):
     status: str
     priority: str
     due: str | None
+    due_time: str | None
+    """The hour of that day, such as 2026-12-24T14:00[Europe/Berlin], if it has one."""
     start: str | None
     estimate_minutes: int | None
 
@@ -230,6 +232,7 @@ class Task(Struct, frozen=True, kw_only=True):
     priority: str
     estimate_minutes: int | None
     due: str | None
+    due_time: str | None
     start: str | None
     language: str | None
     labels: list[str]

@@ -87,5 +87,5 @@ def _tasks_named(snapshot: Snapshot, typed: str, now_s: float) -> list[FinderRow
 
 def _task_row(line: TaskLine, now_s: float) -> FinderRow:
     is_closed = line.status in CLOSED
-    day = due_words(line.due, now_s)[0] if line.due and not is_closed else ""
+    day = due_words(line.due, now_s, line.due_time)[0] if line.due and not is_closed else ""
     return FinderRow(f"/tasks/{line.id}", "list", line.title, day=day, is_closed=is_closed)

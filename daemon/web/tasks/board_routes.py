@@ -144,7 +144,7 @@ def _column(column: BoardColumn, now_s: float) -> ColumnRow:
 
 def _card(task: BoardTask, now_s: float) -> CardRow:
     line = task.line
-    due, days = due_words(line.due, now_s)
+    due, days = due_words(line.due, now_s, line.due_time)
     progress = line.checklist_progress
     return CardRow(
         id=line.id,

@@ -71,7 +71,7 @@ def _row(
 ) -> TaskRow:
     is_closed = line.status in CLOSED
     days = day_facts(lambda name: getattr(line, name), now_s, is_over=is_closed)
-    due = due_words(line.due, now_s)[0] if line.due else ""
+    due = due_words(line.due, now_s, line.due_time)[0] if line.due else ""
     progress = line.checklist_progress
     facts = [
         *(fact for fact in days.facts if not line.due or due not in fact),

@@ -29,7 +29,7 @@ from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, shortfall_words
 from daemon.web.services import PageServices
 from daemon.web.tasks.sent_forms import FormFields, checks_of, faults_of, typed_fields
-from daemon.words.dates import due_words, duration_words, full_day_words
+from daemon.words.dates import due_words, duration_words, full_day_words, hour_words
 from daemon.words.recurrence import rule_words
 from daemon.words.translation import _
 from daemon.words.values import value_words
@@ -78,7 +78,8 @@ class _NewTask:
         line = await self._services.store.read(
             lambda snapshot: self._typed.captured_line(snapshot, typed, keep=keep)
         )
-        due = due_words(line.due, self._services.now_ms() / 1000)[0] if line.due else ""
+        now_s = self._services.now_ms() / 1000
+        due = due_words(line.due, now_s, line.due_time)[0] if line.due else ""
         shown = {
             "due": due,
             "estimate_minutes": duration_words(line.estimate_minutes or 0),
@@ -177,7 +178,9 @@ def _added_words(task: Task) -> str:
     """Say what was read of a line: nothing of it may come as a surprise."""
     facts = [
         task.title,
-        _("due {day}").format(day=value_words(task.due, "due")) if task.due else "",
+        _("due {day}").format(day=value_words(task.due, "due") + hour_words(task.due_time))
+        if task.due
+        else "",
         duration_words(task.estimate_minutes) if task.estimate_minutes else "",
         task.priority if task.priority != PRIORITY_DEFAULT else "",
         *(f"#{label}" for label in task.labels),

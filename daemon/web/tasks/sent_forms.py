@@ -31,7 +31,7 @@ from daemon.task_fields import FieldType, TaskField, form_fields
 from daemon.web.forms import refuse_form
 from daemon.web.refusals import refusal_words
 from daemon.web.tasks.part_rows import NoteRow
-from daemon.words.dates import duration_words
+from daemon.words.dates import due_words, duration_words
 from daemon.words.terminal_text import escape as visible
 from daemon.words.translation import _
 from store.transaction import Transaction
@@ -91,6 +91,7 @@ def typed_fields(typed: Form, faults: Mapping[str, str]) -> FormFields:
 def forms_of(task: Task, base: str, notes: Iterable[NoteRow], sent: SentForm | None) -> dict[str, FormFields]:
     """Return what the forms of a task show. `sent` is the one that was refused; None for none."""
     values = {field.name: _typed_form(field, getattr(task, field.name)) for field in _EDITED}
+    values["due"] = due_words(task.due, None, task.due_time)[0]
     shown = {f"shown_{name}": value for name, value in values.items()}
     forms = {
         "edit": FormFields(values | shown | {"base": base}),
@@ -305,12 +306,14 @@ def checks_of(typed: Mapping[str, str], human_input: HumanInput) -> dict[str, Ca
     by_type: dict[FieldType, Callable[[str], object]] = {
         "title": validation.checked_title,
         "day": human_input.due_day,
+        "due_time": human_input.hour_words,
         "minutes": lambda words: _checked_length(words, human_input),
         "priority": validation.checked_priority,
         "name": lambda name: validation.checked_name(name, "category"),
     }
+    by_name = {"due": human_input.due}
     return {
-        field.name: partial(by_type[field.type], typed[field.name])
+        field.name: partial(by_name.get(field.name, by_type[field.type]), typed[field.name])
         for field in _EDITED
         if field.name in typed and field.type != "names"
     }

@@ -172,7 +172,7 @@ def _chips(task: Task, now_s: float) -> list[Chip]:
 def _day_chips(task: Task, now_s: float) -> list[Chip]:
     chips = []
     for field in DAY_FIELDS:
-        own = {field.name: getattr(task, field.name)}
+        own = {field.name: getattr(task, field.name), "due_time": task.due_time}
         days = day_facts(own.get, now_s, is_over=task.status in CLOSED)
         words = days.late or "".join(days.facts)
         if words:

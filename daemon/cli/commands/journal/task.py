@@ -20,9 +20,10 @@ from daemon.cli.views.journal.origins import origin_lines, origin_rows
 from daemon.cli.views.journal.series import next_words, series_line, series_rows
 from daemon.cli.views.journal.tasks import task_line, task_list, task_page, task_row, task_rows
 from daemon.task_fields import DAY_FIELDS, TASK_FIELDS
-from daemon.words.dates import full_day_words
+from daemon.words.dates import full_day_words, hour_words
 from daemon.words.day_groups import begin_later_words, begins_later, option_for_later
 from daemon.words.short_ids import SHORT_ID_CHARS_MIN
+from daemon.words.task_parts import hour_of
 from daemon.words.translation import _
 
 if TYPE_CHECKING:
@@ -71,13 +72,16 @@ def _tell_days(output: Output, answer: ApiAnswer, fields: dict[str, Any]) -> Non
     """Tell the person how the words for days were understood, and if a day has passed that should not."""
     for field in DAY_FIELDS:
         day, typed = answer.json.get(field.name), fields.get(field.name)
+        hour = hour_of(field, answer.json.get)
+        if hour is not None:
+            typed = typed or fields.get("due_time")
         if not typed or not day:
             continue
         read = full_day_words(day, output.display(answer).now_s)
         if field.late and read.is_past:
             output.write_remark(_("Due {day}: that day has passed.").format(day=read.words))
         elif typed.strip() != day:
-            output.write_remark(_day_sentence(field, read.words))
+            output.write_remark(_day_sentence(field, f"{read.words}{hour_words(hour)}"))
 
 
 def _day_sentence(field: TaskField, day: str) -> str:

@@ -19,7 +19,7 @@ from daemon.cli.views.journal.times import time_lines
 from daemon.task_fields import CLOSED_STATUSES, TASK_FIELDS, TaskField
 from daemon.words.agents import report_fields, report_list, report_list_words
 from daemon.words.short_ids import short_ids_of
-from daemon.words.task_parts import fact_words, spent_words, tick_words
+from daemon.words.task_parts import fact_words, hour_of, spent_words, tick_words
 from daemon.words.terminal_text import display_width, escape, pad_right, wrap_lines
 from daemon.words.translation import _, gettext_noop, ngettext, pgettext
 from daemon.words.values import field_words, status_word
@@ -66,7 +66,7 @@ def in_order(tasks: Iterable[TaskJson]) -> list[TaskJson]:
 
 
 def _urgency(task: TaskJson) -> tuple[str, str]:
-    return task.get("priority") or "P2", task.get("due") or _NO_DATE
+    return task.get("priority") or "P2", str(task.get("due_time") or task.get("due") or _NO_DATE)
 
 
 def task_rows(tasks: Iterable[TaskJson]) -> Iterator[Sequence[object]]:
@@ -99,7 +99,7 @@ def line_cells(task: Mapping[str, Any], ids: dict[str, str], display: Display) -
         Cell(escape(ids.get(task.get("id", ""), "")), ("cyan",)),
         Cell(escape(priority), PRIORITY_STYLES.get(priority, ())),
         Cell(status_word("removed" if task.get("removed") else status), STATUS_STYLES.get(status, ())),
-        Cell(*styled_due(task.get("due"), display)),
+        Cell(*styled_due(task.get("due"), display, task.get("due_time"))),
         Cell(escape(task.get("title") or ""), ("dim",) if status in CLOSED_STATUSES else ()),
         Cell(labels, ("magenta",)),
         Cell(progress(task), ("dim",)),
@@ -197,8 +197,8 @@ def _facts(task: TaskJson, short: str, display: Display) -> str:
 
 
 def _fact(field: TaskField, task: TaskJson, display: Display) -> str:
-    words = fact_words(field, task.get(field.name), display.now_s)
-    styles = styled_due(task.get(field.name), display)[1] if field.late else ()
+    words = fact_words(field, task.get, display.now_s)
+    styles = styled_due(task.get(field.name), display, hour_of(field, task.get))[1] if field.late else ()
     return display.paint(words, *styles) if words else ""
 
 

@@ -30,6 +30,7 @@ async def test_a_line_is_read_with_the_categories_that_there_are_and_adds_nothin
     assert answer == {
         "title": "Call Ana 45 min #home p1",
         "due": None,
+        "due_time": None,
         "estimate_minutes": None,
         "labels": [],
         "priority": None,
