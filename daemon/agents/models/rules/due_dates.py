@@ -53,6 +53,7 @@ _HOUR = re.compile(r"\d{1,2}[.,]?")
 _NO_YEAR = re.compile(r"(?:\D+ )?\d{1,2}[./-]\d{1,2}\.?$")
 _NEXT_SENTENCE = re.compile(r"(?:\D+ )?\d{1,2}\. (?:\d{1,2}|[^\W\d]+)$")
 _NUMBER_ALONE = re.compile(r"\d{1,2}(?=\s*(?:[.,;:!)]|$))")
+_NUMBER_AND_WORD = re.compile(r"\d{1,2}(?=\s)")
 _ORDINAL_STOP = re.compile(r"\d{1,2}\.\s")
 _CURRENCY = re.compile(r"[€$£]|(?<!\w)(?:eur|euros?|lei|ron|usd|chf|dollars?|pounds?|franken|francs)(?!\w)")
 _SURE = re.compile(r"(?:\D+ )?\d{1,2}(?:\.\d{1,2}\.|[./]\d\d)$")
@@ -206,6 +207,8 @@ def _number_behind_article(
     """Read the number of "au plus tard le 24", whose article belongs to the cue."""
     number = _NUMBER_ALONE.match(clause.unquoted, index)
     following = words_in(clause.unquoted[index:])[1:2]
+    if number is None and _is_consequence(words_in(clause.unquoted[index:])[1:], cues):
+        number = _NUMBER_AND_WORD.match(clause.unquoted, index)
     is_led = cue.group().rpartition(" ")[2] in cues.deadline.articles
     # German writes its ordinals with a full stop: "spätestens am 3. Werktag" is no third of a month.
     if (
@@ -352,8 +355,16 @@ def _stands_alone(text: str, signs_and_rest: str, cues: CueTable) -> bool:
         return False
     if text.endswith(".") and following and _begins_sentence(following[0], cues):
         return True
+    if _is_consequence(words_in(rest), cues):
+        return True
     is_led = text.startswith(tuple(to_plain(lead) for lead in cues.deadline.day_leads))
     return is_led or not (_BARE_DAY.match(text) and following and rest[:1] not in ",.;:!)")
+
+
+def _is_consequence(words: list[str], cues: CueTable) -> bool:
+    """Return whether words say what happens otherwise: "by the 30th or we lose it", "avant le 30 sinon"."""
+    is_lead = words[:1] != [] and words[0] in cues.deadline.day_not_before | cues.segment_words
+    return is_lead and not any(word[:1].isdigit() for word in words[1:3])
 
 
 def _begins_sentence(word: str, cues: CueTable) -> bool:

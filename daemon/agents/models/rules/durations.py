@@ -65,6 +65,7 @@ def word_table(cues: CueTable) -> LengthWordTable:
     further = {
         **dict.fromkeys(all_spellings(own.units.day), WORKDAY_MINUTES),
         **dict.fromkeys(all_spellings(own.units.minute), 1),
+        **dict.fromkeys(all_spellings(own.units.hour), 60),
     }
     units = {**sizes_of_units(words), **further}
     amounts = (*words.length.amounts.items(), *own.amounts.items())

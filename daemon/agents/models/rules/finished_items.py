@@ -26,6 +26,7 @@ OTHER_WORDS_MAX = 4
 OPEN_ITEMS_MAX = 500
 _WORD_CHARS_MIN = 3
 _BARE_WORDS_MAX = 6
+_SETTLED_WORDS_MAX = 4
 _TICK, _CROSS = "✓✔✅☑", "✘✗❌✖"
 _MARKED = re.compile(rf"([^{_TICK}{_CROSS}]*)([{_TICK}{_CROSS}])\ufe0f?")
 _AFTER_MARK = re.compile(rf"([{_TICK}{_CROSS}])\ufe0f?([^{_TICK}{_CROSS}]*)")
@@ -118,6 +119,8 @@ def finished_items(clause: Clause, items: Sequence[ItemPattern], cues: CueTable)
         return [
             item_pattern.item for part in sure for item_pattern in items_named(words_in(part), items, cues)
         ]
+    if settled := _settled_behind_colon(clause, items, cues):
+        return settled
     spans = segment_spans(clause, cues)
     named = [
         item_pattern.item
@@ -207,6 +210,23 @@ def _before_done(clause: Clause, cues: CueTable) -> list[str]:
     return [match[1]] if match and not _takes_back(words_in(match[1]), cues) else []
 
 
+def _settled_behind_colon(
+    clause: Clause, items: Sequence[ItemPattern], cues: CueTable
+) -> list[ChecklistItemView]:
+    """Read "Car: all set" and "Power: sorted out", whose words behind the colon say no more than that."""
+    named_part, sign, rest = clause.unquoted.partition(":")
+    words = words_in(rest)
+    if not sign or not 1 <= len(words) <= _SETTLED_WORDS_MAX or _takes_back(words_in(clause.unquoted), cues):
+        return []
+    accented = words_with_accents(rest, clause.text[len(named_part) + 1 :])
+    is_settled = phrase_pattern(cues.done.behind_items).fullmatch(rest.strip(" .!"))
+    return [
+        item_pattern.item
+        for item_pattern in items_named(words_in(named_part), items, cues)
+        if is_settled or done_places(accented, item_pattern, cues)
+    ]
+
+
 @lru_cache(maxsize=16)
 def _done_behind_sign(cues: CueTable) -> re.Pattern[str]:
     phrases = alternation(cue for cue in cues.done.cues if cue[:1].isalpha())
@@ -270,7 +290,7 @@ def _fits(words: Sequence[str], item_pattern: ItemPattern, cues: CueTable) -> bo
 
 def is_same_stem(name: str, word: str) -> bool:
     """Return whether two words differ only in their endings."""
-    if name == word:
+    if name == word.removesuffix("'s"):
         return True
     shared = next(
         (index for index, (a, b) in enumerate(zip(name, word, strict=False)) if a != b),

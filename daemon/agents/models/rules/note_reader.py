@@ -38,6 +38,7 @@ from daemon.agents.models.rules.lexicon.plain_text import (
     plain_spellings,
     to_plain,
 )
+from daemon.agents.models.rules.promises import is_promise_of_another
 from daemon.agents.models.rules.reopened_items import denial_start, reopened_item_of_line, reopened_items
 from daemon.agents.models.rules.status_mentions import ON_HOLD, status_mention
 from daemon.agents.models.rules.to_do_items import (
@@ -232,7 +233,7 @@ def _read_times(
     note_findings: NoteFindings,
 ) -> list[DueDay]:
     """Read lengths, and then days in what is left; return the days."""
-    if clause.is_others and _is_promise(clause, cues):
+    if is_promise_of_another(clause, cues):
         return []
     quote = _quote(clause.text)
     for amount in stated_durations(clause, cues) or efforts(clause, cues):
@@ -243,15 +244,6 @@ def _read_times(
     _set_due(note_findings, due_days, quote)
     note_findings.unread += unread_times(clause, today, {due_day.day for due_day in due_days}, cues)
     return due_days
-
-
-def _is_promise(clause: Clause, cues: CueTable) -> bool:
-    """Return whether a speaker says what they will do themselves: its day and its length are theirs."""
-    words = words_in(clause.plain_text)
-    says = phrase_pattern(cues.speech.promises).search(
-        clause.plain_text
-    ) or not cues.speech.speaker.isdisjoint(words)
-    return bool(says) and cues.speech.wants.isdisjoint(words)
 
 
 def _set_due(note_findings: NoteFindings, due_days: Sequence[DueDay], quote: str) -> None:

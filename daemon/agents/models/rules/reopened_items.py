@@ -31,7 +31,8 @@ def reopened_items(clause: Clause, ticked: Sequence[ItemPattern], cues: CueTable
     named = items_named(words_in(own), ticked, cues)
     if not named or next(template_matches(cues.role.standstill.stuck, clause), None) is not None:
         return []
-    if not cues.conditions.isdisjoint(words_in(own)):
+    # German "war" (was) and "wär" (would be) look alike in plain text.
+    if not (cues.conditions - cues.past_words).isdisjoint(words_in(own)):
         return []
     says_so = (
         _is_command(own, cues)

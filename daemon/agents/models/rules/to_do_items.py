@@ -35,6 +35,8 @@ def is_to_do_line(line: ListLine, cues: CueTable) -> bool:
         return False
     if line.box:
         return True
+    if _is_dropped(words_in(title), cues):
+        return False
     if title.endswith("?") or _LINK.match(title) or _FACT.match(title) or _is_statement(line.title, cues):
         return False
     finished = phrase_pattern(cues.done.cues).match(title) is not None
@@ -46,6 +48,15 @@ def is_to_do_line(line: ListLine, cues: CueTable) -> bool:
     ):
         return False
     return not line.heading or _heads(line.heading, cues) or _is_an_act(line, cues)
+
+
+def _is_dropped(words: list[str], cues: CueTable) -> bool:
+    """Return whether a line says that nobody has to do it any more.
+
+    Romanian begins its duties with participles, so that only the end of a line tells there.
+    """
+    ends = words[-1:] if cues.language == "ro" else (words[0], words[-1])
+    return len(words) > 1 and not cues.role.heads.dropped.isdisjoint(ends)
 
 
 def _is_statement(title: str, cues: CueTable) -> bool:

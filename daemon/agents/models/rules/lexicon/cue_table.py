@@ -101,6 +101,7 @@ class DurationUnits(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     """Words for units, beside those of `daemon.dates`."""
 
     minute: Phrases = ()
+    hour: Phrases = ()
     day: Phrases = ()
 
 

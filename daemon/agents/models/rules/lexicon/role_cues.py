@@ -47,6 +47,20 @@ class DayRoles(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     not_between_endings: Phrases = ()
 
 
+class PromiseCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
+    """What says that somebody else does a thing, behind a name or a word for a person.
+
+    `acts` are verbs, `future_endings` endings of others in a future. A verb of `wishes` does so if an
+    infinitive ends its clause, and no such word is one of `not_acts`. `third_persons` are pronouns.
+    """
+
+    acts: Phrases
+    future_endings: Phrases
+    wishes: WordSet
+    not_acts: WordSet
+    third_persons: WordSet
+
+
 class EffortCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     """What says how long a task takes without a word for effort.
 
@@ -86,7 +100,8 @@ class ListHeads(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
 
     A head has a word of `own` (of tasks, or of the time left) and none of `others`; it begins with one of
     them, of `leads` or of grammar. Behind an item,
-    `possession` says that it is there already; after `already` any of `settled` does.
+    `possession` says that it is there already; after `already` any of `settled` does. `dropped` at its
+    end, and where no duty is said so at its beginning, means that nobody has to do it any more.
     """
 
     own: WordSet
@@ -94,12 +109,14 @@ class ListHeads(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     others: WordSet
     possession: Phrases
     settled: WordSet
+    dropped: WordSet
 
 
 class RoleCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     """The roles of what a note names."""
 
     day: DayRoles
+    promised: PromiseCues
     effort: EffortCues
     standstill: StandstillCues
     reopened: ReopenedCues

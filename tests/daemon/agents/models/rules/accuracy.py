@@ -50,6 +50,8 @@ PARTS = (
     "hands_dev",
     "hands_fresh",
     "hands_held",
+    "folk_dev",
+    "folk_held",
 )
 
 

@@ -22,9 +22,9 @@ def context_of(note: str, item: str = "", due: str | None = None, *, is_ticked: 
     return RunContext("run", TUESDAY, None, task, (EntryView("n", note, TUESDAY, "user"),), ())
 
 
-def calls_for(note: str, item: str = "", due: str | None = None) -> dict[str, Any]:
+def calls_for(note: str, item: str = "", due: str | None = None, *, is_ticked: bool = True) -> dict[str, Any]:
     """Return the arguments of each call that a note leads to, by tool."""
-    calls = proposed_calls(context_of(note, item, due))
+    calls = proposed_calls(context_of(note, item, due, is_ticked=is_ticked))
     return {call.name: call.arguments for call in calls if call.name != "set_task_language"}
 
 

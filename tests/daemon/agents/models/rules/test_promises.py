@@ -1,0 +1,99 @@
+"""Whose a day is, and what a line says of itself: others' promises, consequences, what is settled or dropped.
+
+Never measures how often the reader is right: `test_accuracy.py` does.
+"""
+
+import pytest
+
+from tests.daemon.agents.models.rules.test_roles import calls_for
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "Tom will bring the ladder by Friday",
+        "My sister is bringing the paint by Friday",
+        "Ute bringt bis Montag die Boxen",
+        "Ute will bis Montag ihre Ski holen",
+        "Luc apportera le gâteau avant lundi",
+        "Inés traerá las tartas antes del lunes",
+        "Ana aduce boxele până luni",
+    ],
+)
+def test_the_day_of_anothers_promise_is_not_the_tasks(note: str):
+    assert "update_task_due_date" not in calls_for(note)
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "Tom needs the ladder back by Monday",
+        "The parcel will be sent by Monday",
+        "Ute braucht die Liste bis Montag",
+        "Die Bank will die Liste bis Montag",
+        "Luc veut la liste pour lundi",
+        "Inés quiere la lista antes del lunes",
+        "Ana vrea lista până luni",
+    ],
+)
+def test_what_others_want_by_a_day_is_due_then(note: str):
+    assert calls_for(note)["update_task_due_date"]["dueDate"] == "2027-02-22"
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "back with them by the 20th or we pay again",
+        "abzugeben bis zum 20. sonst zahlen wir doppelt",
+        "à rendre avant le 20 ou on perd la place",
+        "entregar antes del 20 o nos cobran otro mes",
+        "de predat până pe 20 altfel pierdem locul",
+    ],
+)
+def test_a_consequence_behind_a_bare_day_leaves_it_a_day(note: str):
+    assert calls_for(note)["update_task_due_date"]["dueDate"] == "2027-02-20"
+
+
+@pytest.mark.parametrize("note", ["by the 3rd or 4th", "bis zum 3. oder 4.", "avant le 3 ou le 4"])
+def test_one_of_two_days_is_none(note: str):
+    assert calls_for(note) == {}
+
+
+@pytest.mark.parametrize(
+    ("note", "item"),
+    [
+        ("Plakate: geklebt", "Plakate kleben"),
+        ("Voiture : c'est bon", "Louer la voiture"),
+        ("Culoarea: aleasă", "Alege culoarea"),
+        ("felt's bought", "Buy the felt"),
+        ("cajas pedidas", "Pedir cajas"),
+        ("mamie prévenue", "Prévenir mamie"),
+    ],
+)
+def test_a_participle_is_read_in_each_gender_and_behind_a_colon(note: str, item: str):
+    (changed,) = calls_for_open(note, item)
+    assert changed["isChecked"]
+
+
+@pytest.mark.parametrize(
+    "note", ["Plakate: noch nicht geklebt", "Plakate: wer hat die geklebt?", "Plakate: im Auto"]
+)
+def test_what_is_not_settled_behind_a_colon_is_not_ticked(note: str):
+    assert calls_for_open(note, "Plakate kleben") == []
+
+
+@pytest.mark.parametrize("note", ["- CANCELED orders", "- call Tom (cancelled)", "- Ola anrufen: entfällt"])
+def test_a_dropped_line_is_nothing_to_do(note: str):
+    assert "add_multiple_checklist_items" not in calls_for(note)
+
+
+def test_a_negated_participle_beside_german_war_reopens_an_item():
+    calls = calls_for("Einladungen sind doch nicht gedruckt, Patrone war leer", "Einladungen drucken")
+    (item,) = calls["update_checklist_items"]["items"]
+    assert not item["isChecked"]
+
+
+def calls_for_open(note: str, item: str) -> list[dict[str, object]]:
+    """Return what a note changes of one open item."""
+    calls = calls_for(note, item, is_ticked=False)
+    return list(calls.get("update_checklist_items", {}).get("items", []))
