@@ -35,7 +35,7 @@ class CapturedLineJson(TypedDict, total=False):
     readings: list[ReadingJson]
 
 
-class TaskLineJson(TypedDict, total=False):
+class ListedTaskJson(TypedDict, total=False):
     id: str
     title: str
     status: str
@@ -50,6 +50,8 @@ class TaskLineJson(TypedDict, total=False):
     checklist_progress: ProgressJson
     removed: bool
     series_id: str | None
+    waiting: int
+    agent_id: str | None
 
 
 class PieceJson(TypedDict, total=False):

@@ -6,17 +6,26 @@ Never reads more than the tasks that it is asked for.
 from collections.abc import Iterable, Sequence
 
 from daemon.agents.deciding.waiting_items import PendingItem, decided_together
-from daemon.agents.tools.agent_record import DESTROYED, Agent, is_agent, load_agent
+from daemon.agents.tools.agent_record import DESTROYED, Agent, is_agent, lifecycle_of, load_agent
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId
 
 
 def agents_of_tasks(snapshot: Snapshot, tasks: Sequence[EntityId]) -> dict[EntityId, Agent]:
     """Return the agents that these tasks have, by the task; none that was destroyed."""
+    agents = {
+        task: load_agent(snapshot, agent) for task, agent in agent_ids_of_tasks(snapshot, tasks).items()
+    }
+    return {task: agent for task, agent in agents.items() if agent is not None}
+
+
+def agent_ids_of_tasks(snapshot: Snapshot, tasks: Sequence[EntityId]) -> dict[EntityId, EntityId]:
+    """Return the ids of the agents that these tasks have, by the task; none that was destroyed."""
     pointing = snapshot.entities_pointing_at_any(tasks, "agent_task")
-    agents = {task: load_agent(snapshot, entity.id) for task, entity in pointing if is_agent(entity.id, task)}
     return {
-        task: agent for task, agent in agents.items() if agent is not None and agent.lifecycle != DESTROYED
+        task: entity.id
+        for task, entity in pointing
+        if entity.kind == "agent" and is_agent(entity.id, task) and lifecycle_of(entity) != DESTROYED
     }
 
 

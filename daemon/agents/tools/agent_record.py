@@ -114,7 +114,7 @@ def load_agent(snapshot: Snapshot, agent: EntityId) -> Agent | None:
         task=EntityId(task),
         home=home if isinstance(home, bytes) else b"",
         mode=_mode(entity),
-        lifecycle=_lifecycle(entity),
+        lifecycle=lifecycle_of(entity),
         lifecycle_reason=entity.text("lifecycle_reason"),
         lifecycle_write=_lifecycle_write(entity),
         model=entity.text("model"),
@@ -277,7 +277,7 @@ def _own_report(snapshot: Snapshot, agent: Agent) -> Entity | None:
     return report if report is not None and report.value("agent_id") == agent.id else None
 
 
-def _lifecycle(entity: Entity) -> str:
+def lifecycle_of(entity: Entity) -> str:
     """Return the lifecycle of an agent; a value that only a newer version knows counts as dormant.
 
     Destroyed is final: if any concurrent version says so, a write that did not know of it does not take it
@@ -292,7 +292,7 @@ def _lifecycle(entity: Entity) -> str:
 
 def _admitted_lifecycle(entity: Entity) -> str:
     """Return the lifecycle of an agent of another maker: only a person's own write lets it in."""
-    lifecycle, version = _lifecycle(entity), entity.version("lifecycle")
+    lifecycle, version = lifecycle_of(entity), entity.version("lifecycle")
     if lifecycle in (DESTROYED, DORMANT):
         return lifecycle
     is_admitted = version is not None and version.value == ACTIVE and version.source.by is AuthorKind.USER

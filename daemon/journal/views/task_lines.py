@@ -45,6 +45,17 @@ class TaskLine(BriefTask, frozen=True, kw_only=True):
     series_id: str | None = None
 
 
+class ListedTask(TaskLine, frozen=True, kw_only=True):
+    """The same with what agents do about it.
+
+    `waiting` counts the proposals on it that wait for a person; `agent_id` is the task's agent, null if it
+    has none.
+    """
+
+    waiting: int = 0
+    agent_id: str | None = None
+
+
 _LINE_FIELDS = tuple(field for field in PLAIN_FIELDS if field.name in TaskLine.__struct_fields__)
 
 

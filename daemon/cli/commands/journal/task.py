@@ -18,7 +18,14 @@ from daemon.cli.framework.declaration import command, group, has_literal_words, 
 from daemon.cli.terminal.output import HUMAN, PLAIN
 from daemon.cli.views.journal.origins import origin_lines, origin_rows
 from daemon.cli.views.journal.series import next_words, series_line, series_rows
-from daemon.cli.views.journal.tasks import task_line, task_list, task_page, task_row, task_rows
+from daemon.cli.views.journal.tasks import (
+    listed_rows,
+    task_line,
+    task_list,
+    task_page,
+    task_row,
+    task_rows,
+)
 from daemon.task_fields import DAY_FIELDS, TASK_FIELDS
 from daemon.words.dates import full_day_words, hour_words
 from daemon.words.day_groups import begin_later_words, begins_later, option_for_later
@@ -165,7 +172,7 @@ def list_command(
 ) -> None:
     """List the open tasks, the most urgent first.
 
-    With --plain: id, status, priority, due, title, labels, ticked/items.
+    With --plain: id, status, priority, due, title, labels, ticked/items, waiting proposals, agent.
     """
     # A list shows one line per task; JSON is for programs, which receive everything.
     has_lines = output.form in (HUMAN, PLAIN)
@@ -189,7 +196,7 @@ def list_command(
     if hides_later:
         now_s = answer.now_s
         answer = answer._replace(json=[task for task in answer.json if not begins_later(task, now_s)])
-    output.write_answer(answer, task_list, task_rows)
+    output.write_answer(answer, task_list, listed_rows)
     if not total:
         output.write_remark(_nothing_listed_words(removed, narrowed=any(options.values())))
     if words := begin_later_words(total - len(answer.json)):

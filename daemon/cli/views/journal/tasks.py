@@ -57,6 +57,7 @@ LINE_COLUMNS: Final = (
     Column(gettext_noop("TITLE"), shrinks=True),
     Column(gettext_noop("LABELS"), width_max=20),
     Column(gettext_noop("DONE")),
+    Column(gettext_noop("AGENT")),
 )
 
 
@@ -72,6 +73,15 @@ def _urgency(task: TaskJson) -> tuple[str, str]:
 def task_rows(tasks: Iterable[TaskJson]) -> Iterator[Sequence[object]]:
     """Give the plain columns: id, status, priority, due, title, labels, ticked/items."""
     return map(plain_cells, in_order(tasks))
+
+
+def listed_rows(tasks: Iterable[TaskJson]) -> Iterator[Sequence[object]]:
+    """Give the plain columns of a list: those of `task_rows`, then waiting proposals, agent."""
+    return map(_listed_cells, in_order(tasks))
+
+
+def _listed_cells(task: Mapping[str, Any]) -> tuple[object, ...]:
+    return *plain_cells(task), task.get("waiting"), task.get("agent_id")
 
 
 def plain_cells(task: Mapping[str, Any]) -> tuple[object, ...]:
@@ -103,7 +113,15 @@ def line_cells(task: Mapping[str, Any], ids: dict[str, str], display: Display) -
         Cell(escape(task.get("title") or ""), ("dim",) if status in CLOSED_STATUSES else ()),
         Cell(labels, ("magenta",)),
         Cell(progress(task), ("dim",)),
+        _agent_cell(task),
     ]
+
+
+def _agent_cell(task: Mapping[str, Any]) -> Cell:
+    """Say how many proposals on a task wait, or that it has an agent."""
+    if count := task.get("waiting") or 0:
+        return Cell(ngettext("{count} waits", "{count} wait", count).format(count=count), ("yellow",))
+    return Cell(_("yes"), ("dim",)) if task.get("agent_id") else Cell("")
 
 
 def progress(task: Mapping[str, Any]) -> str:

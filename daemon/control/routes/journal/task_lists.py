@@ -5,8 +5,10 @@ Never decides anything: each names a use case.
 
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
+from daemon.agents.deciding.waiting_items import list_waiting_items
+from daemon.agents.person.task_agents import agent_ids_of_tasks, waiting_by_task
 from daemon.control.route import Route
 from daemon.control.use_case_routes import read_query
 from daemon.journal import search
@@ -14,9 +16,10 @@ from daemon.journal.human_input import HumanInput
 from daemon.journal.references.task_filters import TaskFilter, resolve_filter
 from daemon.journal.search import Found
 from daemon.journal.views import task_lines
-from daemon.journal.views.task_lines import TaskLine
+from daemon.journal.views.task_lines import ListedTask, TaskLine
 from store.fold.list_columns import ListOrder
 from store.snapshot import Snapshot
+from syncproto.ids import id_from_text, id_to_text
 
 QUERY_CHARS_MAX = 1000
 
@@ -54,8 +57,8 @@ class SearchQuery(Struct, frozen=True, forbid_unknown_fields=True):
 def routes(human_input: HumanInput) -> list[Route]:
     """Return the part of the table on lists and search; `human_input` reads the days that people type."""
 
-    def list_lines(snapshot: Snapshot, query: LinesPage) -> list[TaskLine]:
-        return task_lines.task_lines_page(
+    def list_lines(snapshot: Snapshot, query: LinesPage) -> list[ListedTask]:
+        lines = task_lines.task_lines_page(
             snapshot,
             closed=query.all,
             removed=query.removed,
@@ -66,6 +69,7 @@ def routes(human_input: HumanInput) -> list[Route]:
             begun_by=human_input.latest_start(query.begun),
             today=human_input.today(),
         )
+        return _with_agents(snapshot, lines, human_input.now_ms())
 
     def find(snapshot: Snapshot, query: SearchQuery) -> Found:
         return search.search_tasks(
@@ -78,6 +82,17 @@ def routes(human_input: HumanInput) -> list[Route]:
         )
 
     return [
-        read_query("/v1/task-lines", "List tasks, a line each", list_lines, list[TaskLine], LinesPage),
+        read_query("/v1/task-lines", "List tasks, a line each", list_lines, list[ListedTask], LinesPage),
         read_query("/v1/search", "Find tasks by words", find, Found, SearchQuery),
+    ]
+
+
+def _with_agents(snapshot: Snapshot, lines: list[TaskLine], now_ms: int) -> list[ListedTask]:
+    """Add to lines of tasks which of them have an agent, and how many proposals wait on each."""
+    waiting = waiting_by_task(list_waiting_items(snapshot, now_ms))
+    agents = agent_ids_of_tasks(snapshot, [id_from_text(line.id) for line in lines])
+    agent_texts = {id_to_text(task): id_to_text(agent) for task, agent in agents.items()}
+    return [
+        ListedTask(**structs.asdict(line), waiting=waiting.get(line.id, 0), agent_id=agent_texts.get(line.id))
+        for line in lines
     ]

@@ -126,7 +126,13 @@ def test_a_reference_cannot_leave_its_place_in_the_path(placet: Placet, control:
 def test_list_reads_well_at_eighty_columns(placet: Placet, control: FakeControl):
     others = [
         examples.task(
-            id="3f2b" + "0" * 28, title="Buy milk", priority="P2", due=None, labels=[], checklists=[]
+            id="3f2b" + "0" * 28,
+            title="Buy milk",
+            priority="P2",
+            due=None,
+            labels=[],
+            checklists=[],
+            agent_id=None,
         ),
         examples.task(
             id="c0de" + "0" * 28,
@@ -135,19 +141,20 @@ def test_list_reads_well_at_eighty_columns(placet: Placet, control: FakeControl)
             status="IN PROGRESS",
             due="2026-03-03",
             labels=["work", "urgent"],
+            waiting=2,
         ),
     ]
     control.answers(LIST, [examples.task(), *others])
     assert placet("list", COLUMNS="80").out == (
-        "ID    P   STATUS       DUE        TITLE                      LABELS         DONE\n"
-        "c0de  P0  in progress  yesterday  A title so long that it…   #work #urgent  1/2\n"
-        "3f2a  P1  open         Fri        Renew the passport         #family        1/2\n"
+        "ID    P   STATUS       DUE        TITLE              LABELS         DONE  AGENT\n"
+        "c0de  P0  in progress  yesterday  A title so long…   #work #urgent  1/2   2 wait\n"
+        "3f2a  P1  open         Fri        Renew the passpo…  #family        1/2   yes\n"
         "3f2b  P2  open                    Buy milk\n"
     )
 
 
 def test_a_list_without_dates_or_labels_has_no_columns_for_them(placet: Placet, control: FakeControl):
-    control.answers(LIST, [examples.task(due=None, labels=[], checklists=[])])
+    control.answers(LIST, [examples.task(due=None, labels=[], checklists=[], agent_id=None)])
     assert placet("list").out.splitlines()[0] == "ID    P   STATUS  TITLE"
 
 
@@ -196,11 +203,11 @@ def test_the_plain_list_has_stable_columns(placet: Placet, control: FakeControl)
     progress = {"total": 4, "completed": 3}
     odd = examples.task(
         id="1" * 32, title="a\tb\nc", due=None, labels=[], checklists=[], checklist_progress=progress
-    )
+    ) | {"agent_id": None, "waiting": 2}
     control.answers(LIST, [examples.task(), odd])
     assert placet("list", "--plain").out == (
-        f"{TASK}\tOPEN\tP1\t2026-03-06\tRenew the passport\tfamily\t1/2\n"
-        f"{'1' * 32}\tOPEN\tP1\t\ta\\tb\\nc\t\t3/4\n"
+        f"{TASK}\tOPEN\tP1\t2026-03-06\tRenew the passport\tfamily\t1/2\t\t{AGENT}\n"
+        f"{'1' * 32}\tOPEN\tP1\t\ta\\tb\\nc\t\t3/4\t2\t\n"
     )
 
 

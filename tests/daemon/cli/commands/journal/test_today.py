@@ -41,14 +41,14 @@ DAY: dict[str, Any] = {
 
 def test_a_day_is_its_groups_with_their_counts_and_their_first_tasks(placet: Placet, control: FakeControl):
     control.answers(TODAY, DAY)
-    came = placet("today", COLUMNS="70")
+    came = placet("today", COLUMNS="78")
     assert came.out == (
         "Overdue · 12\n"
         "3f2a  P2  open         1 Mar     Renew the passport  #family  1/3\n"
         "and 11 more\n"
         "\n"
         "Tomorrow · 1\n"
-        "77ab  P2  open         tomorrow  Call\\x1b[2J                  1/3\n"
+        "77ab  P2  open         tomorrow  Call\\x1b[2J                  1/3  2 wait\n"
         "\n"
         "In progress without a day · 1\n"
         "aaaa  P1  in progress            Write                        1/3\n"
