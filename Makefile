@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo up test quick cover check bench bench-peers door-clients inspect-door soak week hostile notes try-model judge-model recipes stranger-api laws histories mailbox-histories teeth uses stored-uses man picture pictures icons look reference words shapes pins clean
+.PHONY: demo up test quick cover check bench bench-peers door-clients inspect-door soak week hostile notes try-model judge-model recipes stranger-api other-parsers laws histories mailbox-histories teeth uses stored-uses man picture pictures icons look reference words shapes pins clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -18,6 +18,7 @@ TRY := $(VENV)/try-model
 DOOR := tests/e2e/door
 RECIPES := $(VENV)/recipes
 STRANGER := $(VENV)/stranger-api
+PARSERS := $(VENV)/other-parsers
 RUN := requirements/run.txt requirements/build.txt
 DEV := requirements/dev.txt
 CODE := $(wildcard syncproto store daemon placet.py tests bench)
@@ -93,6 +94,9 @@ recipes: $(VENV)/.dev $(RECIPES)/.installed ## the recipes of docs/guide/agents,
 stranger-api: $(VENV)/.dev $(VENV)/.catalogs $(STRANGER)/.installed ## a fuzzer of another make that knows only the description of the API: STRANGER_S=120 seconds
 	@$(PY) -m tests.stranger_api $(STRANGER)/bin/schemathesis $(or $(STRANGER_S),120)
 
+other-parsers: $(VENV)/.dev $(PARSERS)/.installed ## 1 000 phrases for days as two parsers of other makers read them; each kind of difference is judged
+	@$(PY) -m tests.other_parsers $(PARSERS)/bin/python
+
 histories: $(VENV)/.dev ## 20 000 histories of proposals and decisions on three devices, on all processors
 	@$(PY) -m tests.daemon.agents.histories
 
@@ -141,7 +145,7 @@ words: $(VENV)/.dev ## find the words of the command line and the daemon, name w
 pins: | $(PY) ## renew requirements/*.txt from requirements/*.in
 	@$(PY) -m venv $(VENV)/pins
 	@$(VENV)/pins/bin/python -m pip --disable-pip-version-check --quiet install pip-tools
-	@cd requirements && for name in run build dev try-model recipes stranger-api; do \
+	@cd requirements && for name in run build dev try-model recipes stranger-api other-parsers; do \
 		../$(VENV)/pins/bin/python -m piptools compile --quiet --upgrade --generate-hashes --no-strip-extras \
 			--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \
 			--annotation-style=line --output-file=$$name.txt $$name.in; done
@@ -175,6 +179,12 @@ $(STRANGER)/.installed: requirements/stranger-api.txt | $(PY)
 	@echo "installing a fuzzer of APIs into $(STRANGER)" >&2
 	@$(PY) -m venv $(STRANGER)
 	@$(STRANGER)/bin/python -m pip --disable-pip-version-check --quiet --no-input install --require-hashes -r requirements/stranger-api.txt
+	@touch $@
+
+$(PARSERS)/.installed: requirements/other-parsers.txt | $(PY)
+	@echo "installing two parsers of dates into $(PARSERS)" >&2
+	@$(PY) -m venv $(PARSERS)
+	@$(PARSERS)/bin/python -m pip --disable-pip-version-check --quiet --no-input install --require-hashes -r requirements/other-parsers.txt
 	@touch $@
 
 # An environment of its own: none of this is Placet's. The weights are some 1.2 GB.
