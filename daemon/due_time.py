@@ -67,6 +67,21 @@ def hour_on_day(day: object, text: object) -> DueTime | None:
     return read_due_time(f"{day}T{text}")
 
 
+def name_of_zone(zone: tzinfo) -> str | None:
+    """Return what the IANA calls a zone; None for one that only has an offset."""
+    return "UTC" if zone is UTC else getattr(zone, "key", None)
+
+
+def hour_of_moment(day: date, moment: datetime, zone: tzinfo) -> DueTime | None:
+    """Return a moment as the hour of a day, in a zone, else in UTC; None if it is on another day."""
+    for shown in (zone, UTC):
+        local = moment.astimezone(shown)
+        name = name_of_zone(shown)
+        if name is not None and local.date() == day:
+            return DueTime(day, time(local.hour, local.minute), name)
+    return None
+
+
 def is_hour(text: str) -> bool:
     """Report whether a text is an hour as it is kept, or its end, which names no day."""
     return read_due_time(text) is not None or hour_on_day(date.min, text) is not None

@@ -12,7 +12,7 @@ from daemon.dates import durations, grammar, hours
 from daemon.dates.date_language import date_language
 from daemon.dates.recurrence_words import parse_recurrence
 from daemon.dates.zone_time import beginning_in_utc
-from daemon.due_time import DueTime, is_hour, read_due_time
+from daemon.due_time import DueTime, is_hour, name_of_zone, read_due_time
 from daemon.journal.captured_line import CapturedLine, read_line
 from daemon.journal.fields.validation import PRIORITY_DEFAULT
 from daemon.journal.references.names import names_by_id
@@ -66,7 +66,7 @@ class HumanInput:
         if (kept := read_due_time(words.strip())) is not None:
             return kept
         # A zone without a name is kept as the one that all machines know.
-        zone = self._zone() if getattr(self._zone(), "key", None) else UTC
+        zone = self._zone() if name_of_zone(self._zone()) else UTC
         local = self.moment(words, prefer="future").astimezone(zone)
         return DueTime(local.date(), local.time().replace(second=0, microsecond=0), self.zone_name())
 
@@ -93,7 +93,7 @@ class HumanInput:
 
     def zone_name(self) -> str:
         """Return the name of the zone that this device is in; UTC if it is not known."""
-        return getattr(self._zone(), "key", None) or "UTC"
+        return name_of_zone(self._zone()) or "UTC"
 
     def week_of(self, day: date) -> date:
         """Return the first day of a day's week: Sunday where people write the month first, else Monday."""

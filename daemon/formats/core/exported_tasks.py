@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 from uuid import UUID
 
-from daemon.due_time import read_due_time
+from daemon.due_time import due_time_on, read_due_time
 from daemon.formats.core.import_history import source_changed_ms, source_id_of
 from daemon.formats.core.plan import VALUE_FIELDS, plain_text, title_line
 from daemon.formats.core.task_values import TaskValues
@@ -92,6 +92,8 @@ class ExportedTask(TaskValues):
     is_due_imported: bool
     is_start_written: bool
     """Whether anybody ever gave it a start, or took one away: an older version kept one as text."""
+    is_hour_written: bool
+    """Whether anybody ever gave its due day an hour, or took one away."""
     is_status_imported: bool
     notes: tuple[ExportedNote, ...]
     lists: tuple[ExportedChecklist, ...]
@@ -189,7 +191,7 @@ class ExportedTasks:
             title=title_line(plain_text(task.text("title"))),
             status=_line(task.text("status")) or "OPEN",
             reason=_line(task.text("reason")) or None,
-            **{field.name: _written_value(field.type, task.value(field.name)) for field in VALUE_FIELDS},
+            **_values(task),
             category=_line(self._names.categories.get(category, "")) or None if category else None,
             labels=self._labels(task),
             made_ms=written_ms(task.created),
@@ -201,6 +203,7 @@ class ExportedTasks:
             is_end_dated=ended is not None and _is_dated(ended.origin),
             is_due_imported=_is_imported(task, "due"),
             is_start_written=task.version("start") is not None,
+            is_hour_written=task.version("due_time") is not None,
             is_status_imported=_is_imported(task, "status"),
             notes=_notes(children[0]),
             lists=tuple(map(self._items, sorted(children[1], key=position_key))),
@@ -322,6 +325,13 @@ def _at_ms(entry: Entity) -> int:
         return int(moment.timestamp() * 1000) if moment.tzinfo else 0
     except (ValueError, OverflowError):
         return written_ms(entry.created) if entry.created else 0
+
+
+def _values(task: Entity) -> dict[str, Any]:
+    """Return the values that stand alone; an hour only if it is one of the day on which the task is due."""
+    values = {field.name: _written_value(field.type, task.value(field.name)) for field in VALUE_FIELDS}
+    hour = due_time_on(values["due"], values["due_time"])
+    return values | {"due_time": None if hour is None else hour.text()}
 
 
 def _written_value(type_: FieldType, value: object) -> Any:

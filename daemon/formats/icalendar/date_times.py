@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, tzinfo
 from zoneinfo import ZoneInfo
 
+from daemon.due_time import DueTime, hour_of_moment
 from daemon.formats.icalendar.content_lines import MalformedCalendar, Property
 from daemon.formats.icalendar.described_zones import DescribedZone, UnusableZone
 from store.sentence import sentence
@@ -33,6 +34,11 @@ class CalendarMoment:
     wall: datetime
     is_utc: bool = False
 
+    @property
+    def is_whole_minute_in_utc(self) -> bool:
+        """Report whether an export would write it so."""
+        return self.is_utc and self.at is not None and not self.at.second
+
     def ms(self, zone: tzinfo) -> int:
         """Return Unix time; a day counts from its beginning."""
         moment = self.at or datetime.combine(self.day, time(), zone)
@@ -46,7 +52,7 @@ class CalendarTimes:
     """
 
     def __init__(self, zone: tzinfo, described: Iterable[str]) -> None:
-        self._zone = zone
+        self.zone = zone
         self._described = {name: text for text in described if (name := name_of_zone(text))}
         self._known: dict[str, tzinfo | DescribedZone | None] = {}
         self.unknown_zones: dict[str, int] = {}
@@ -86,20 +92,32 @@ class CalendarTimes:
 
     def local_day(self, wall: datetime) -> date:
         """Return the day that a time in UTC is where the person is."""
-        return wall.replace(tzinfo=UTC).astimezone(self._zone).date()
+        return wall.replace(tzinfo=UTC).astimezone(self.zone).date()
 
     def _zone_of(self, property_: Property) -> tzinfo | DescribedZone:
         name = property_.params.get("TZID", "").strip()
         if not name:
-            return self._zone  # a time without a zone is the same on every clock
+            return self.zone  # a time without a zone is the same on every clock
         if name not in self._known and len(self._known) < _ZONES_MAX:
             self._known[name] = zone_named(name) or _from_description(self._described.get(name, ""))
         zone = self._known.get(name)
         if zone is None:
             # The day that its author saw is known nevertheless: it is as it is written.
             self.unknown_zones.setdefault(name[:_SHOWN_CHARS], property_.line)
-            return self._zone
+            return self.zone
         return zone
+
+
+def hour_of_due(
+    property_: Property, moment: CalendarMoment, own: DueTime | None, zone: tzinfo
+) -> DueTime | None:
+    """Return the hour that a due moment says: `own` if it is that, else one of its zone, or of `zone`."""
+    if moment.at is None or (
+        own is not None and own.moment(zone) == moment.at.astimezone(UTC).replace(second=0)
+    ):
+        return own
+    named = zone_named(property_.params.get("TZID", "").strip())
+    return hour_of_moment(moment.day, moment.at, named or zone)
 
 
 def name_of_zone(description: str) -> str:

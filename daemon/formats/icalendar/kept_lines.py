@@ -5,12 +5,13 @@ Never reads back what a person wrote: only text that an import gave, word for wo
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import tzinfo
+from datetime import UTC, tzinfo
 from functools import cache
 
+from daemon.due_time import read_due_time
 from daemon.formats.core.exported_tasks import ExportedTask
 from daemon.formats.icalendar.content_lines import ZONE, MalformedCalendar, Property, read_calendar
-from daemon.formats.icalendar.date_times import CalendarTimes, name_of_zone, zone_named
+from daemon.formats.icalendar.date_times import CalendarMoment, CalendarTimes, name_of_zone, zone_named
 from daemon.formats.icalendar.reader import ATTRIBUTES, FORMAT, SPELLED, parse
 from daemon.formats.icalendar.series import RULE_NAMES, SeriesDates, read_duration, start_moment
 
@@ -89,7 +90,8 @@ def _says_due(task: ExportedTask, properties: tuple[Property, ...], times: Calen
             # Which of its dates is next depends on the day of the import.
             return bool(dated) and task.is_due_imported
         if "DUE" in first:
-            return times.parse(first["DUE"]).day.isoformat() == task.due
+            moment = times.parse(first["DUE"])
+            return moment.day.isoformat() == task.due and _says_hour(task, moment, times.zone)
         length = read_duration(first["DURATION"]) if "DURATION" in first else None
         if not dated or length is None:
             return False
@@ -97,6 +99,14 @@ def _says_due(task: ExportedTask, properties: tuple[Property, ...], times: Calen
     except MalformedCalendar:
         return False
     return day is not None and day.isoformat() == task.due
+
+
+def _says_hour(task: ExportedTask, moment: CalendarMoment, zone: tzinfo) -> bool:
+    """Report whether a due moment says the hour of a task; one that an older version imported has none."""
+    hour = read_due_time(task.due_time)
+    if hour is None:
+        return moment.at is None or not task.is_hour_written
+    return moment.at is not None and moment.at.astimezone(UTC).replace(second=0) == hour.moment(zone)
 
 
 class ZoneWriter:

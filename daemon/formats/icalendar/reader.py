@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, Final, NamedTuple
 
+from daemon.due_time import due_time_on
 from daemon.formats.core import extension_fields
 from daemon.formats.core.plan import (
     ImportFault,
@@ -36,7 +37,7 @@ from daemon.formats.icalendar.content_lines import (
     read_calendar,
     split_texts,
 )
-from daemon.formats.icalendar.date_times import CalendarMoment, CalendarTimes, zone_named
+from daemon.formats.icalendar.date_times import CalendarMoment, CalendarTimes, hour_of_due, zone_named
 from daemon.formats.icalendar.relations import CHILD, PARENT, link_key_in_file, relation_ends, relation_of
 from daemon.formats.icalendar.series import RULE_NAMES, Recurrence, SeriesDates, read_duration, start_moment
 from daemon.journal.fields.validation import CLOSED, NAME_CHARS_MAX
@@ -227,7 +228,7 @@ class _TodoReader:
             reason=reason,
             priority=self._priority(),
             due=due,
-            **self._spelled_values() | self._start(),
+            **self._with_hour(due, self._spelled_values()) | self._start(),
             language=self._language(),
             category=category,
             labels=labels,
@@ -329,6 +330,17 @@ class _TodoReader:
             return None, False
         day = series.day(start, length)
         return (None if day is None else day.isoformat()), False
+
+    def _with_hour(self, due: str | None, values: dict[str, Any]) -> dict[str, Any]:
+        """Return values with the hour that DUE says; our own property says its zone if both agree."""
+        moment, property_ = self._moment("DUE"), self._first_property("DUE")
+        own = due_time_on(due, values.get("due_time"))
+        if property_ is not None and moment is not None and not self._recurs:
+            own = hour_of_due(property_, moment, own, self._zone)
+            # Of another form, such as one with a zone, the text is kept too.
+            if own is not None and moment.is_whole_minute_in_utc and not self._first_property("DURATION"):
+                self._place(property_)
+        return values | {"due_time": None if own is None else own.text()}
 
     def _start(self) -> dict[str, str]:
         """Return the day of the start, if DTSTART says nothing else."""

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, tzinfo
 
+from daemon.due_time import name_of_zone, read_due_time
 from daemon.formats.core import extension_fields
 from daemon.formats.core.exported_tasks import (
     ExportedLink,
@@ -69,14 +70,14 @@ def write(snapshot: Snapshot, zone: tzinfo, only: Collection[EntityId] | None = 
     for task in tasks:
         kept = KeptLines.of_task(task, zone)
         yield from (_block(text) for text in zones.new_zones(kept))
-        yield "".join(["BEGIN:VTODO\r\n", *_lines(task, tasks, kept), "END:VTODO\r\n"])
+        yield "".join(["BEGIN:VTODO\r\n", *_lines(task, tasks, kept, zone), "END:VTODO\r\n"])
     yield _FOOT
 
 
-def _lines(task: ExportedTask, tasks: ExportedTasks, kept: KeptLines) -> Iterator[str]:
+def _lines(task: ExportedTask, tasks: ExportedTasks, kept: KeptLines, zone: tzinfo) -> Iterator[str]:
     left = [line for line in kept.properties if not _is_overtaken(task, line, kept)]
     written = set()
-    for name, params, value in (*_properties(task, kept), *_notes_and_relations(task, tasks)):
+    for name, params, value in (*_properties(task, kept, zone), *_notes_and_relations(task, tasks)):
         alike = _NOTE_NAMES if name == "COMMENT" else (name,)
         same = next((line for line in left if line.name in alike and _says(line, name, params, value)), None)
         if same is None:
@@ -123,7 +124,7 @@ def _notes_and_relations(task: ExportedTask, tasks: ExportedTasks) -> Iterator[W
     yield from _note_properties(task)
 
 
-def _properties(task: ExportedTask, kept: KeptLines) -> Iterator[WrittenProperty]:
+def _properties(task: ExportedTask, kept: KeptLines, zone: tzinfo) -> Iterator[WrittenProperty]:
     uid, *occurrence = task.id_in_format(FORMAT).split("\n")
     yield "UID", {}, uid
     if occurrence and not kept.has("RECURRENCE-ID"):
@@ -138,9 +139,12 @@ def _properties(task: ExportedTask, kept: KeptLines) -> Iterator[WrittenProperty
     priority = [line for line in kept.properties if line.name == "PRIORITY"]
     if task.priority in WRITTEN_PRIORITIES and not any(_same_priority(task, line) for line in priority):
         yield "PRIORITY", {}, str(WRITTEN_PRIORITIES[task.priority or ""])
-    if task.due and not kept.says_due:
+    hour = read_due_time(task.due_time)
+    if hour is not None and not kept.says_due:
+        yield "DUE", {}, f"{hour.moment(UTC):%Y%m%dT%H%M%SZ}"
+    elif task.due and not kept.says_due:
         yield "DUE", {"VALUE": "DATE"}, task.due.replace("-", "")
-    yield from _start_and_own_values(task, kept)
+    yield from _start_and_own_values(task, kept, zone)
     if task.category:
         yield X_CATEGORY, {}, task.category
     for exported_checklist in task.lists:
@@ -152,14 +156,19 @@ def _properties(task: ExportedTask, kept: KeptLines) -> Iterator[WrittenProperty
             )
 
 
-def _start_and_own_values(task: ExportedTask, kept: KeptLines) -> Iterator[WrittenProperty]:
+def _start_and_own_values(task: ExportedTask, kept: KeptLines, zone: tzinfo) -> Iterator[WrittenProperty]:
     """Yield the start, unless a kept line says it, and the fields that only properties of our own say."""
     says_start = task.start == kept.start
-    if task.start and not says_start and kept.takes_start:
+    # DTSTART and DUE are both days, or both times.
+    if task.start and not says_start and kept.takes_start and task.due_time is None:
         says_start = True
         yield "DTSTART", {"VALUE": "DATE"}, task.start.replace("-", "")
+    # DUE says the moment, and whoever reads it here sees it on the clocks of this zone.
+    hour = read_due_time(task.due_time)
+    is_of_here = hour is not None and hour.zone == name_of_zone(zone)
+    is_said = {"start": says_start, "due_time": is_of_here}
     for name, field in SPELLED.items():
-        if (value := getattr(task, field.name)) and not (field.name == "start" and says_start):
+        if (value := getattr(task, field.name)) and not is_said.get(field.name, False):
             yield name, {}, str(value)
 
 

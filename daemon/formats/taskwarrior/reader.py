@@ -6,9 +6,11 @@ Never guesses: a record that is not as Taskwarrior writes it is a fault, named w
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime, tzinfo
+from typing import Any
 
 from msgspec import structs
 
+from daemon.due_time import due_time_on, hour_of_moment
 from daemon.formats.core.plan import (
     ImportFault,
     Plan,
@@ -52,6 +54,8 @@ _STATUSES = {
 _ENDED = frozenset({"completed", "deleted"})
 _RECURRING = "recurring"
 _UUID_CHARS_MAX = 1000
+_DAY_ENDS = "23:59:59"
+"""What Taskwarrior writes for the end of a day: that is the day, and no hour."""
 _DAY_BEGINS = "00:00:00"
 
 
@@ -147,6 +151,7 @@ def _plan_task(
     start = {} if day is None else {"start": day}
     if day is not None and clock is None:
         own.left = [pair for pair in own.left if pair[0] != SCHEDULED]
+    due = _due(source, occurrences, zone) or own.due
     task = PlannedTask(
         key=source.key,
         line=source.line,
@@ -158,8 +163,8 @@ def _plan_task(
         status=own.status or _STATUSES[record.status],
         reason=own.reason or _reason(record, zone),
         priority=own.priority(PRIORITIES.get(record.priority or "")),
-        due=_due(source, occurrences, zone) or own.due,
-        **own.values | start,
+        due=due,
+        **_with_hour(own.values, source.record, due, zone) | start,
         category=_name(record.project),
         labels=_labels(record),
         checklists=own.checklists,
@@ -224,6 +229,19 @@ def _due(source: LocatedRecord, occurrences: Mapping[str, set[int]], zone: tzinf
     return series.next_day(source, date.fromisoformat(day), occurrences.get(source.key, set())).isoformat()
 
 
+def _with_hour(
+    values: dict[str, Any], record: TaskwarriorRecord, due: str | None, zone: tzinfo
+) -> dict[str, Any]:
+    """Return values with the hour of the due day; our own attribute says its zone if both agree."""
+    own = due_time_on(due, values.get("due_time"))
+    clock = _day("due", record.due, zone)[1]
+    if record.due and record.status != _RECURRING and clock not in (None, _DAY_ENDS):
+        moment = parse_timestamp("due", record.due)
+        if due is not None and (own is None or own.moment(zone) != moment.astimezone(UTC).replace(second=0)):
+            own = hour_of_moment(date.fromisoformat(due), moment, zone)
+    return values | {"due_time": None if own is None else own.text()}
+
+
 def _reason(record: TaskwarriorRecord, zone: tzinfo) -> str | None:
     if record.status != "waiting":
         return None
@@ -256,7 +274,9 @@ def _leftovers(source: LocatedRecord, task: PlannedTask, zone: tzinfo) -> Iterat
     loose = [other for other in source.dependencies if other not in linked]
     if loose:
         yield "depends", as_json(loose)
-    if record.due and (record.status == _RECURRING or _day("due", record.due, zone)[1]):
+    clock = _day("due", record.due, zone)[1]
+    has_no_place = clock is not None and (task.due_time is None or len(clock) > len("09:30"))
+    if record.due and (record.status == _RECURRING or has_no_place):
         yield "due", as_json(record.due)
     if record.end and task.ended_ms is None:
         yield "end", as_json(record.end)

@@ -13,6 +13,7 @@ from itertools import groupby
 
 from msgspec import Raw
 
+from daemon.due_time import name_of_zone, read_due_time
 from daemon.formats.core import extension_fields
 from daemon.formats.core.exported_tasks import (
     ExportedNote,
@@ -86,7 +87,7 @@ def _record(task: ExportedTask, tasks: ExportedTasks, zone: tzinfo) -> RecordJso
         "tags": _tags(task),
         "annotations": [{"entry": _compact_time(note.at_ms), "description": note.text} for note in notes],
         "depends": _depends(task, tasks),
-        **_own_attributes(task, tasks),
+        **_own_attributes(task, tasks, zone),
     }
     _put_back(record, kept)
     return {name: value for name, value in record.items() if value not in (None, "", [])}
@@ -155,18 +156,34 @@ def _local(text: str, zone: tzinfo) -> str | None:
         return None
 
 
+def _is_of_here(task: ExportedTask, zone: tzinfo) -> bool:
+    hour = read_due_time(task.due_time)
+    return hour is not None and hour.zone == name_of_zone(zone)
+
+
 def _due(task: ExportedTask, kept: Mapping[str, str], zone: tzinfo) -> str | None:
     if task.due is None or date.fromisoformat(task.due) < _FIRST_DAY:
         return None
     if exact := text_in_json(kept.get("due", "")):
         try:
-            day = parse_timestamp("due", exact).astimezone(zone).date()
+            local = parse_timestamp("due", exact).astimezone(zone)
+            day = local.date() if _says_hour(task, local, zone) else None
         except (MalformedRecord, OverflowError):
             day = None
         # The due date of a template is that of its first occurrence, whichever comes next.
         if _is_series(kept) or (day is not None and day.isoformat() == task.due):
             return exact
+    if hour := read_due_time(task.due_time):
+        return _compact_time(int(hour.moment(zone).timestamp()) * 1000)
     return _local(f"{task.due} {time()}", zone)
+
+
+def _says_hour(task: ExportedTask, local: datetime, zone: tzinfo) -> bool:
+    """Report whether a due moment says the hour of a task; one that an older version imported has none."""
+    hour = read_due_time(task.due_time)
+    if hour is None:
+        return not task.is_hour_written or local.time() == time()
+    return local.astimezone(UTC).replace(second=0) == hour.moment(zone)
 
 
 def _start(task: ExportedTask, kept: dict[str, str], zone: tzinfo) -> RecordJson:
@@ -204,7 +221,7 @@ def _depends(task: ExportedTask, tasks: ExportedTasks) -> list[str]:
     return sorted({key for key in keys if key})
 
 
-def _own_attributes(task: ExportedTask, tasks: ExportedTasks) -> RecordJson:
+def _own_attributes(task: ExportedTask, tasks: ExportedTasks, zone: tzinfo) -> RecordJson:
     """Return the attributes of our own, all text: Taskwarrior rewrites numbers that it does not know."""
     too_early = task.due is not None and date.fromisoformat(task.due) < _FIRST_DAY
     lists = [
@@ -224,7 +241,8 @@ def _own_attributes(task: ExportedTask, tasks: ExportedTasks) -> RecordJson:
         **{
             name: str(value) if (value := getattr(task, field.name)) else None
             for name, field in custom_attributes.SPELLED.items()
-            if name != _OWN_START
+            # The due moment says an hour on the clocks of here.
+            if name != _OWN_START and not (field.type == "due_time" and _is_of_here(task, zone))
         },
         custom_attributes.CHECKLISTS: "\n\n".join(lists),
         custom_attributes.LINKS: " ".join(sorted(set(links))),

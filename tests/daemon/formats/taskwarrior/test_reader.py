@@ -89,10 +89,19 @@ def test_a_due_day_is_the_day_where_the_person_is():
     assert task.entries == ()
 
 
-def test_a_due_time_within_the_day_is_kept_as_text():
-    task = only(due="20261201T153000Z")
-    assert task.due == "2026-12-01"
-    assert task.entries[0].text == 'due: "20261201T153000Z"'
+@pytest.mark.parametrize(
+    ("due", "hour", "kept"),
+    [
+        ("20261201T153000Z", "2026-12-01T15:30[UTC]", []),
+        ("20261201T153007Z", "2026-12-01T15:30[UTC]", ['due: "20261201T153007Z"']),
+        ("20261201T235959Z", None, ['due: "20261201T235959Z"']),
+        ("20261201T000000Z", None, []),
+    ],
+)
+def test_a_due_time_within_the_day_is_its_hour(due: str, hour: str | None, kept: list[str]):
+    task = only(due=due)
+    assert (task.due, task.due_time) == ("2026-12-01", hour)
+    assert [entry.text for entry in task.entries] == kept
 
 
 def test_dependencies_become_links_from_what_blocks():
