@@ -334,8 +334,9 @@ def _typed_changes(form: Form) -> dict[str, str | None]:
         if field.name in form and field.type != "names"
     }
     changed = {name: typed for name, (shown, typed) in shown_and_typed.items() if typed != shown.strip()}
-    # A title cannot be emptied: the journal refuses that in words.
-    return {name: typed if typed or name == "title" else None for name, typed in changed.items()}
+    # A title cannot be emptied: the journal refuses that in words. An hour that is typed no more is gone.
+    hours = {"due_time": None} if "due" in changed and ":" in shown_and_typed["due"][0] else {}
+    return hours | {name: typed if typed or name == "title" else None for name, typed in changed.items()}
 
 
 def _typed_labels(form: Form) -> dict[str, list[str]]:

@@ -136,6 +136,18 @@ async def test_only_what_was_typed_over_is_a_persons_edit(page: TaskPage) -> Non
         assert (await page.ask(path, fields | typed | wrong)).status == 409
 
 
+async def test_an_hour_is_typed_with_its_day_and_gone_if_it_is_typed_no_more(page: TaskPage) -> None:
+    path = f"/tasks/{await page.task()}"
+    for due, words in (
+        ("2030-05-01 14:00", "1 May 2030 14:00"),
+        ("2030-05-02 9:30", "2 May 2030 09:30"),
+        ("2030-05-02", "2 May 2030<"),
+    ):
+        fields = hidden_fields((await page.ask(path)).text, "edit")
+        shown = await page.follow(await page.ask(path, {"do": "edit", **fields, "due": due}))
+        assert f"due {words}" in shown.text
+
+
 async def test_each_field_says_what_is_wrong_with_it_and_keeps_what_was_typed(page: TaskPage) -> None:
     ref = await page.task()
     path = f"/tasks/{ref}"
