@@ -47,14 +47,14 @@ def menu_choices(
 ) -> MenuChoices:
     """Return what the menu offers on a day."""
     day = _("Another day, such as Friday")
-    asked = {"due": _("Another day, such as Friday 14:00")}
+    hints = {"due": _("Another day, such as Friday 14:00")}
     due, *other_days = [
         MenuPart(
             field.name,
             _(field.form.label),
             due_choices(today),
             field.name,
-            asked.get(field.name, day),
+            hints.get(field.name, day),
         )
         for field in DAY_FIELDS
         if field.form is not None
