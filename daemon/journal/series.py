@@ -37,7 +37,7 @@ from daemon.journal.recurring.touching import touch_occurrence
 from daemon.journal.references import entities, names
 from daemon.journal.references.entities import BaseClock
 from daemon.journal.references.name_registry import NameRegistry
-from daemon.journal.tasks import LABELS_MAX, TypedDay, TypedMinutes
+from daemon.journal.tasks import LABELS_MAX, TypedDay, TypedMinutes, moved_hour
 from daemon.journal.views.series_view import Series, present_all, present_series
 from daemon.refusal import not_found_refusal, usage_error
 from daemon.text_comparison import comparison_key
@@ -265,7 +265,7 @@ def move(tx: Transaction, ref: str, wanted: SeriesMove, today: date) -> Series:
         touch_occurrence(tx, occurrence)
         task = tx.entity(occurrence.id)
     assert task is not None
-    tx.commit([EntityWrite(task.id, "task", {"due": to})])
+    tx.commit([EntityWrite(task.id, "task", {"due": to, **moved_hour(task, to)})])
     return _again(tx, record.id, today)
 
 

@@ -293,10 +293,15 @@ def _due_fields(fields: Mapping[str, Value], task: Entity | None) -> dict[str, V
                 sentence("name-one-day", "name one day, or leave `due` out"),
             )
         return {"due": kept.day.isoformat(), "due_time": kept.text()}
-    if "due" not in fields or "due_time" in fields or task is None or task.value("due_time") is None:
+    return {} if "due" not in fields or "due_time" in fields else moved_hour(task, due)
+
+
+def moved_hour(task: Entity | None, day: Value) -> dict[str, Value]:
+    """Return what a change of the day writes of the hour: it goes along, and goes away with the day."""
+    if task is None or task.value("due_time") is None:
         return {}
     old = due_time_on(task.value("due"), task.value("due_time"))
-    moved = None if old is None or not isinstance(due, str) else old._replace(day=date.fromisoformat(due))
+    moved = None if old is None or not isinstance(day, str) else old._replace(day=date.fromisoformat(day))
     return {"due_time": None if moved is None else moved.text()}
 
 

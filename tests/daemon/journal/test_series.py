@@ -213,6 +213,16 @@ def test_skip_and_move_one(a: Home, b: Home) -> None:
         a.write(lambda tx: series.skip(tx, "Other", SeriesDay(day(1)), TODAY))
 
 
+def test_a_task_that_moves_takes_its_hour_along(a: Home) -> None:
+    made = add(a, "FREQ=DAILY")
+    task = occurrence_text(made, day(1))
+    hour = f"{day(1)}T09:00[Europe/Berlin]"
+    a.write(lambda tx: tasks.edit(tx, task, tasks.TaskEdit(due_time=hour)))
+    a.write(lambda tx: series.move(tx, made.id, SeriesMove(day(5), day(1)), TODAY))
+    shown = a.read(lambda snapshot: tasks.show(snapshot, task))
+    assert (shown.due, shown.due_time) == (day(5), f"{day(5)}T09:00[Europe/Berlin]")
+
+
 def test_what_was_missed_is_skipped_at_once(a: Home) -> None:
     made = add(a, "FREQ=DAILY")
     a.fleet.now_ms += 21 * DAY_MS
