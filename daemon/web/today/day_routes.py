@@ -136,7 +136,8 @@ class _Today:
             rows_with_evidence(snapshot, first[:WAITING_MAX], now_ms / 1000),
             max(0, len(first) - WAITING_MAX),
             waiting.counts(),
-            step_values(snapshot),
+            # The steps are shown only if there is no task that they could offer.
+            step_values(snapshot, has_offer=False),
             offered_labels(
                 label_names(snapshot), (name for group in groups for row in group.rows for name in row.labels)
             ),
