@@ -27,6 +27,7 @@ OPEN_ITEMS_MAX = 500
 _WORD_CHARS_MIN = 3
 _BARE_WORDS_MAX = 6
 _SETTLED_WORDS_MAX = 4
+_FRENCH_PRESENT = frozenset({"est", "sont"})
 _TICK, _CROSS = "✓✔✅☑", "✘✗❌✖"
 _MARKED = re.compile(rf"([^{_TICK}{_CROSS}]*)([{_TICK}{_CROSS}])\ufe0f?")
 _AFTER_MARK = re.compile(rf"([{_TICK}{_CROSS}])\ufe0f?([^{_TICK}{_CROSS}]*)")
@@ -263,6 +264,8 @@ def _items_said_done(
 
 
 def _takes_back(words: Sequence[str], cues: CueTable) -> bool:
+    if cues.language == "fr" and "par" in words and not _FRENCH_PRESENT.isdisjoint(words):
+        return True  # "est mis à jour par Tom" goes on, and "lavé par mamie" is done
     return bool((cues.negations | cues.conditions | cues.done.unfinished).intersection(words))
 
 

@@ -5,6 +5,7 @@ Never counts what nobody needed to do, what is asked, or what only may be so.
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from daemon.agents.models.rules.clauses import Clause, words_in, words_with_accents
 from daemon.agents.models.rules.finished_items import (
@@ -86,6 +87,8 @@ def _is_denied(clause: Clause, item: ItemPattern, cues: CueTable) -> bool:
     accented_words = words_with_accents(clause.unquoted, clause.text)
     done_cues = frozenset(map(to_plain, cues.done.cues))
     done_words = {index for index, word in enumerate(words) if word in done_cues}
+    if _is_without_verb(words, item, cues):
+        return True
     is_verb = cues.language == "en" and item.verb in words
     is_by_writer = is_verb or bool(done_words) or is_done(accented_words, item, cues)
     places = done_words | set(done_places(accented_words, item, cues))
@@ -97,6 +100,11 @@ def _is_denied(clause: Clause, item: ItemPattern, cues: CueTable) -> bool:
     # English denies with the verb as it is, and what "Ola did not call" denies is hers.
     before = words[: words.index(item.verb)]
     return not any(is_same_stem(name, word) for name in item.name_words for word in before)
+
+
+def _is_without_verb(words: list[str], item: ItemPattern, cues: CueTable) -> bool:
+    """Return whether Spanish says that an item is undone by its infinitive: "sigue sin firmar"."""
+    return cues.language == "es" and any(pair == ("sin", item.verb) for pair in pairwise(words))
 
 
 def _follows_denial(words: Sequence[str], place: int, cues: CueTable) -> bool:

@@ -68,6 +68,7 @@ def test_one_of_two_days_is_none(note: str):
         ("felt's bought", "Buy the felt"),
         ("cajas pedidas", "Pedir cajas"),
         ("mamie prévenue", "Prévenir mamie"),
+        ("gîte réservé par Luc", "Réserver le gîte"),
     ],
 )
 def test_a_participle_is_read_in_each_gender_and_behind_a_colon(note: str, item: str):
@@ -90,6 +91,51 @@ def test_a_dropped_line_is_nothing_to_do(note: str):
 def test_a_negated_participle_beside_german_war_reopens_an_item():
     calls = calls_for("Einladungen sind doch nicht gedruckt, Patrone war leer", "Einladungen drucken")
     (item,) = calls["update_checklist_items"]["items"]
+    assert not item["isChecked"]
+
+
+@pytest.mark.parametrize(
+    ("note", "minutes"),
+    [("two hours, tops", 120), ("2 heures à tout casser", 120), ("Rechne mal mit gut 2 Stunden", 120)],
+)
+def test_a_hedge_behind_a_length_makes_an_effort_of_it(note: str, minutes: int):
+    assert calls_for(note)["update_task_estimate"]["minutes"] == minutes
+
+
+@pytest.mark.parametrize(
+    ("note", "titles"),
+    [
+        ("note to self: buy milk, call Ann, post the letter", ["buy milk", "call Ann", "post the letter"]),
+        ("Merkzettel: Kuchen backen, Oma einladen", ["Kuchen backen", "Oma einladen"]),
+        ("pense-bête : acheter du pain, appeler Zoé", ["acheter du pain", "appeler Zoé"]),
+        ("Recordatorio: comprar pan, llamar a Eva", ["comprar pan", "llamar a Eva"]),
+        ("De ținut minte: cumpărat pâine, sunat Eva", ["cumpărat pâine", "sunat Eva"]),
+    ],
+)
+def test_a_reminder_leads_a_list_of_acts(note: str, titles: list[str]):
+    items = calls_for(note)["add_multiple_checklist_items"]["items"]
+    assert [item["title"] for item in items] == titles
+
+
+@pytest.mark.parametrize(
+    "note",
+    ["Reminder: the meeting is on Friday, Ola leads", "Aufgaben im Buch: Texte lesen, Sätze schreiben"],
+)
+def test_a_heading_of_something_else_leads_no_list(note: str):
+    assert "add_multiple_checklist_items" not in calls_for(note)
+
+
+@pytest.mark.parametrize(
+    "note", ["Geht erst weiter, wenn das Amt zusagt", "cant do owt til the felt arrives"]
+)
+def test_what_only_goes_on_later_is_blocked(note: str):
+    assert calls_for(note)["set_task_status"]["status"] == "BLOCKED"
+
+
+def test_spanish_denies_an_act_by_its_infinitive():
+    (item,) = calls_for("el contrato sigue sin firmar", "Firmar el contrato")["update_checklist_items"][
+        "items"
+    ]
     assert not item["isChecked"]
 
 
