@@ -82,6 +82,11 @@ def hour_of_moment(day: date, moment: datetime, zone: tzinfo) -> DueTime | None:
     return None
 
 
+def hour_without_day(text: str) -> str | None:
+    """Return the end of an hour, which names no day; None for a text that is no hour."""
+    return text.rpartition("T")[2] if is_hour(text) else None
+
+
 def is_hour(text: str) -> bool:
     """Report whether a text is an hour as it is kept, or its end, which names no day."""
     return read_due_time(text) is not None or hour_on_day(date.min, text) is not None

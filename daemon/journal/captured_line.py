@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from datetime import date
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -21,6 +21,8 @@ from daemon.journal.fields.validation import NAME_CHARS_MAX, PRIORITIES
 from daemon.text_comparison import comparison_key
 
 LINE_CHARS_MAX: Final = 2000
+HOUR_WORDS_MAX: Final = 3
+"""So many words say an hour at most: "à 9 heures", "at 2 pm"."""
 LABELS_MAX: Final = 10
 """So many labels are read of a line; a line with more is no task."""
 _WORD: Final = re.compile(r"\S+")
@@ -38,7 +40,15 @@ _PLACES: Final = re.compile(
 """Words behind which "p1" is no priority, a page perhaps."""
 _SINGLE_FIELDS: Final = ("due", "estimate_minutes", "priority", "category", "every")
 
-LineValue = date | DueTime | int | str
+
+class RuleAt(NamedTuple):
+    """How often something comes, and the hour at which it is due then, which names no day."""
+
+    rule: str
+    hour: str
+
+
+LineValue = date | DueTime | RuleAt | int | str
 
 
 class Reading(Struct, frozen=True):
@@ -74,16 +84,17 @@ def read_line(
     keep: Collection[str] = (),
     given: Collection[str] = (),
     hour_of: Callable[[str], DueTime | None] = lambda _words: None,
+    clock_of: Callable[[str], str | None] = lambda _words: None,
 ) -> CapturedLine:
     """Split the values off the end of a line. A title is always left.
 
     `categories` are the names that `@` may name. `keep` contains words, as readings give them, that stay in
     the title. `given` contains fields that are known from elsewhere: no value of theirs is read. `hour_of`
-    reads an hour that words name, and None of others.
+    reads an hour that words name, `clock_of` one without a day; they return None of others.
     """
     spans = [word.span() for word in _WORD.finditer(line)]
     words = [line[start:end] for start, end in spans]
-    readers = _readers(today, language, categories, hour_of)
+    readers = _readers(today, language, categories, hour_of, clock_of)
     kept = _kept_places(words, keep)
     left = [place for place in range(len(words)) if place not in kept]
     values: dict[str, list[LineValue]] = {}
@@ -92,16 +103,13 @@ def read_line(
     while is_open:
         is_open = False
         for field, read in readers.items():
-            # A series has days alone: of an hour and a rule, one stays in the title.
-            if field == "every" and any(isinstance(value, DueTime) for value in values.get("due", [])):
-                continue
             most = 0 if field in given else LABELS_MAX if field == "labels" else 1
             if len(values.get(field, [])) >= most:
                 continue
             start, value = read([words[place] for place in left])
             # What is kept in between keeps apart what stands around it.
             is_whole = start > 0 and left[-1] - left[start] == len(left) - 1 - start
-            if not is_whole or value is None or (isinstance(value, DueTime) and "every" in values):
+            if not is_whole or value is None:
                 continue
             values.setdefault(field, []).insert(0, value)
             readings.insert(0, Reading(field, " ".join(words[place] for place in left[start:])))
@@ -117,7 +125,11 @@ def read_line(
 
 
 def _readers(
-    today: date, language: str, categories: Collection[str], hour_of: Callable[[str], DueTime | None]
+    today: date,
+    language: str,
+    categories: Collection[str],
+    hour_of: Callable[[str], DueTime | None],
+    clock_of: Callable[[str], str | None],
 ) -> Mapping[str, Callable[[list[str]], tuple[int, LineValue | None]]]:
     """Return what reads the value of each field at the end of words: where it begins, or 0, and the value."""
 
@@ -136,8 +148,17 @@ def _readers(
         start, day = day_at_end(words, today, language)
         return (start, day) if day is not None else hour_at_end(words, today, language, hour_of)
 
+    def rule_at_end(words: list[str]) -> tuple[int, LineValue | None]:
+        start, rule = recurrence_at_end(words, language)
+        for behind in range(1, min(HOUR_WORDS_MAX, len(words) - 1) + 1):
+            clock = None if rule else clock_of(" ".join(words[-behind:]))
+            if clock is not None:
+                start, rule = recurrence_at_end(words[:-behind], language)
+                return (start, RuleAt(rule, clock)) if rule else (0, None)
+        return start, rule
+
     return {
-        "every": lambda words: recurrence_at_end(words, language),
+        "every": rule_at_end,
         "estimate_minutes": lambda words: length_at_end(words, today, language),
         "due": due,
         "labels": tag(lambda word: match[1] if (match := _LABEL.fullmatch(word)) else None),
@@ -196,10 +217,13 @@ def _make_line(title: str, values: Mapping[str, list[LineValue]], readings: list
         return next(iter(values.get(field, [])), None)
 
     due, minutes, priority, category, every = map(single, _SINGLE_FIELDS)
+    hour = due.text() if isinstance(due, DueTime) else None
+    if isinstance(every, RuleAt):
+        every, hour = every
     return CapturedLine(
         title=title,
         due=due.day if isinstance(due, DueTime) else due if isinstance(due, date) else None,
-        due_time=due.text() if isinstance(due, DueTime) else None,
+        due_time=hour,
         estimate_minutes=minutes if isinstance(minutes, int) else None,
         labels=tuple(dict.fromkeys(str(label) for label in values.get("labels", []))),
         priority=None if priority is None else str(priority),

@@ -77,8 +77,12 @@ class HumanInput:
             return None
         if is_hour(text):
             return text
-        clock = hours.clock_alone(text, self._language())
-        return self.due_time(text).text() if clock is None else f"{clock:%H:%M}[{self.zone_name()}]"
+        return self.clock_or_none(text) or self.due_time(text).text()
+
+    def clock_or_none(self, words: str) -> str | None:
+        """Read an hour that names no day, as a series keeps it; None for what names one, or no hour."""
+        clock = hours.clock_alone(words, self._language())
+        return None if clock is None else f"{clock:%H:%M}[{self.zone_name()}]"
 
     def hour_or_none(self, words: str) -> DueTime | None:
         """Read an hour as `due_time` does; None for what names none, or more than one."""
@@ -142,6 +146,7 @@ class HumanInput:
             keep=keep,
             given=given,
             hour_of=self.hour_or_none,
+            clock_of=self.clock_or_none,
         )
 
     def read_captured_task(self, snapshot: Snapshot, line: str, *, keep: Collection[str] = ()) -> NewTask:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from daemon.dates.recurrence import AfterDone, Rule, UnreadRule, read_rule, rule_days
+from daemon.due_time import hour_without_day
 from daemon.journal.fields import validation
 from daemon.journal.fields.described_texts import LanguageText, NameText, PriorityText, TitleText
 from daemon.journal.fields.provenance import is_set_by_person
@@ -37,7 +38,7 @@ from daemon.journal.recurring.touching import touch_occurrence
 from daemon.journal.references import entities, names
 from daemon.journal.references.entities import BaseClock
 from daemon.journal.references.name_registry import NameRegistry
-from daemon.journal.tasks import LABELS_MAX, TypedDay, TypedMinutes, moved_hour
+from daemon.journal.tasks import LABELS_MAX, TypedDay, TypedHour, TypedMinutes, moved_hour
 from daemon.journal.views.series_view import Series, present_all, present_series
 from daemon.refusal import not_found_refusal, usage_error
 from daemon.text_comparison import comparison_key
@@ -72,6 +73,7 @@ class NewSeries(Struct, frozen=True, forbid_unknown_fields=True):
     every: RuleText
     first: TypedDay | None = None
     until: TypedDay | None = None
+    due_time: TypedHour | None = None
     priority: PriorityText | None = None
     estimate_minutes: TypedMinutes | None = None
     language: LanguageText | None = None
@@ -87,6 +89,7 @@ class SeriesEdit(Struct, frozen=True, forbid_unknown_fields=True):
     every: RuleText | UnsetType = UNSET
     first: TypedDay | UnsetType = UNSET
     until: TypedDay | UnsetType | None = UNSET
+    due_time: TypedHour | UnsetType | None = UNSET
     priority: PriorityText | UnsetType | None = UNSET
     estimate_minutes: TypedMinutes | UnsetType | None = UNSET
     language: LanguageText | UnsetType | None = UNSET
@@ -188,6 +191,7 @@ def add(tx: Transaction, new: NewSeries, today: date, zone: str) -> Series:
         every=new.every,
         first=first,
         until=UNSET if new.until is None else new.until,
+        due_time=UNSET if new.due_time is None else new.due_time,
         priority=UNSET if new.priority is None else new.priority,
         estimate_minutes=UNSET if new.estimate_minutes is None else new.estimate_minutes,
         language=UNSET if new.language is None else new.language,
@@ -440,6 +444,7 @@ def _fields(change: SeriesEdit, categories: NameRegistry) -> dict[str, Value]:
         "title": validation.checked_title,
         "first": validation.checked_due_day,
         "until": validation.checked_due_day,
+        "due_time": lambda text: hour_without_day(validation.checked_due_time(text)),
         "priority": validation.checked_priority,
         "estimate_minutes": validation.checked_estimate,
         "language": validation.checked_language,

@@ -100,6 +100,7 @@ class SeriesJson(TypedDict, total=False):
     first: str
     until: str | None
     zone: str
+    due_time: str | None
     priority: str
     estimate_minutes: int | None
     language: str | None

@@ -36,6 +36,11 @@ _LAST_DAY: Final = "-1"
 _SAID: Final = frozenset({"FREQ", "INTERVAL", "BYDAY", "BYMONTHDAY", "BYMONTH", "COUNT"})
 
 
+def often_words(rule: str, hour: str | None) -> str:
+    """Say how often a task comes, and the hour of a series if it has one: "every Friday 09:00"."""
+    return f"{rule_words(rule)} {hour.partition('[')[0]}" if hour else rule_words(rule)
+
+
 def rule_words(rule: str) -> str:
     """Say how often something comes: "every 2 weeks on Friday", "3 days after it was done"."""
     parts = dict(part.partition("=")[::2] for part in rule.split(";"))

@@ -23,6 +23,7 @@ FIELDS_BY_KIND: Final[dict[str, frozenset[str]]] = {
         {
             *("rule", "first", "until", "zone", "root_id", "follows_id", "skipped", "steps"),
             *("title", "priority", "estimate_minutes", "language", "category_id", "label_ids"),
+            "due_time",
         }
     ),
 }

@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from daemon.dates.recurrence import AfterDone, Budget, BudgetSpent, Rule, rule_days
+from daemon.due_time import DueTime, hour_on_day
 from daemon.journal.fields.provenance import written_ms
 from daemon.journal.fields.validation import CLOSED, PRIORITY_DEFAULT
 from daemon.journal.recurring.families import visible_series
@@ -64,12 +65,19 @@ class Occurrence(NamedTuple):
 
     def fields(self) -> dict[str, Value]:
         """Return the fields of the task. It has no status: one that names none is open."""
+        hour = self.hour()
         return {
-            **self.series.begins,
+            **{name: value for name, value in self.series.begins.items() if name != "due_time"},
+            **({} if hour is None else {"due_time": hour.text()}),
             "due": self.due,
             TASK_SERIES: self.series.id,
             TASK_OCCURRENCE: self.token,
         }
+
+    def hour(self) -> DueTime | None:
+        """Return the hour at which the task is due, if its series has one."""
+        hour = self.series.begins.get("due_time")
+        return None if hour is None else hour_on_day(self.due, hour)
 
     def state(self) -> bytes:
         """Return the row that a task with these fields would have, dated by its series."""
@@ -83,9 +91,10 @@ class Occurrence(NamedTuple):
         """Return by what the task is sorted in an order, as `place_in_order` does."""
         born = self.series.entity.created
         assert born is not None
+        hour = self.hour()
         columns = {
             "priority": self.series.begins.get("priority") or PRIORITY_DEFAULT,
-            "due": self.due,
+            "due": self.due if hour is None else hour.text()[: len("2030-05-01T09:00")],
             "made_ms": born.ms,
             "made_n": born.n,
         }

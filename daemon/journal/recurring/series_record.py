@@ -21,8 +21,11 @@ SKIPPED: Final = "skipped"
 TASK_SERIES: Final = "series_id"
 TASK_OCCURRENCE: Final = "occurrence"
 STEPS_MAX: Final = 50
-BEGIN_FIELDS: Final = ("title", "priority", "estimate_minutes", "language", "category_id")
-"""The plain fields that each task of a series begins with; labels and steps come beside them."""
+BEGIN_FIELDS: Final = ("title", "priority", "estimate_minutes", "language", "category_id", "due_time")
+"""The plain fields that each task of a series begins with; labels and steps come beside them.
+
+The hour of a series names no day: 09:00[Europe/Berlin].
+"""
 _TYPES: Final[dict[str, type]] = {"estimate_minutes": int, "category_id": bytes}
 _ZONE_CHARS_MAX: Final = 64
 _LABELS_MAX: Final = 100

@@ -10,6 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from daemon.dates.recurrence import Rule
+from daemon.due_time import is_hour
 from daemon.journal.fields import validation
 from daemon.journal.fields.provenance import written_at_iso
 from daemon.journal.recurring.occurrences import next_days, occurrence_id, occurrences_of
@@ -41,6 +42,8 @@ class Series(Struct, frozen=True, kw_only=True):
     first: str
     until: str | None
     zone: str
+    due_time: str | None
+    """The hour of the day on which each task is due, such as 09:00[Europe/Berlin], if it has one."""
     priority: str
     estimate_minutes: int | None
     language: str | None
@@ -81,6 +84,7 @@ def _present(snapshot: Snapshot, record: SeriesRecord, days: list[str]) -> Serie
         first="" if record.first == date.max else record.first.isoformat(),
         until=None if record.until == date.max else record.until.isoformat(),
         zone=entity.text("zone"),
+        due_time=hour if isinstance(hour := begins.get("due_time"), str) and is_hour(hour) else None,
         priority=priority if isinstance(priority, str) else validation.PRIORITY_DEFAULT,
         estimate_minutes=minutes if isinstance(minutes, int) else None,
         language=language if isinstance(language, str) else None,

@@ -30,7 +30,7 @@ from daemon.web.refusals import refusal_words, shortfall_words
 from daemon.web.services import PageServices
 from daemon.web.tasks.sent_forms import FormFields, checks_of, faults_of, typed_fields
 from daemon.words.dates import due_words, duration_words, full_day_words, hour_words
-from daemon.words.recurrence import rule_words
+from daemon.words.recurrence import often_words
 from daemon.words.translation import _
 from daemon.words.values import value_words
 from store.transaction import Transaction
@@ -83,7 +83,7 @@ class _NewTask:
         shown = {
             "due": due,
             "estimate_minutes": duration_words(line.estimate_minutes or 0),
-            "every": rule_words(line.every or ""),
+            "every": often_words(line.every or "", line.due_time) if line.every else "",
         }
         chips = [(reading.words, shown.get(reading.field, reading.words)) for reading in line.readings]
         text = self._services.renderer.render("tasks/read.html", chips=chips)
@@ -170,7 +170,7 @@ class _NewTask:
 def _made_series(made: Series) -> _Made:
     """Say how often it comes, and the next days: nothing that was read may come as a surprise."""
     days = ", ".join(full_day_words(day, None).words for day in made.next)
-    facts = filter(None, [made.title, rule_words(made.rule), days])
+    facts = filter(None, [made.title, often_words(made.rule, made.due_time), days])
     return _Made(made.id, made.next_task or "", _("Added: {task}").format(task=", ".join(facts)))
 
 

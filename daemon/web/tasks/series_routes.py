@@ -23,7 +23,7 @@ from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, shortfall_words
 from daemon.web.services import PageServices
 from daemon.words.dates import full_day_words
-from daemon.words.recurrence import rule_words
+from daemon.words.recurrence import often_words
 from daemon.words.translation import _
 from store.transaction import Transaction
 
@@ -144,7 +144,7 @@ def _row(shown: Series) -> SeriesRow:
     return SeriesRow(
         id=shown.id,
         title=shown.title,
-        often=rule_words(shown.rule),
+        often=often_words(shown.rule, shown.due_time),
         next=days or _("nothing is to come"),
         until=full_day_words(shown.until, None).words if shown.until else "",
         next_task=shown.next_task or "",

@@ -162,7 +162,6 @@ def test_an_hour_is_one_moment_whatever_the_clocks_do(hour: str, utc: datetime) 
                 "Meeting 14:00 - 15:00",
                 "Set alarm to 6 am",
                 "Sleep until 9 am tomorrow",
-                "Standup every friday 9:00",
             )
         ),
     ],

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from msgspec import structs
@@ -16,6 +17,7 @@ from msgspec import structs
 from daemon.journal import checklist_items, entries, search, series, tasks
 from daemon.journal.checklist_items import ItemEdit
 from daemon.journal.entries import NewEntry
+from daemon.journal.human_input import HumanInput
 from daemon.journal.recurring.occurrences import occurrence_id, shown_occurrences
 from daemon.journal.series import (
     NewSeries,
@@ -26,6 +28,7 @@ from daemon.journal.series import (
     SeriesSplit,
 )
 from daemon.journal.tasks import Shift, TaskEdit
+from daemon.journal.typed_series import read_typed, series_of_line
 from daemon.journal.views.day import read_day
 from daemon.journal.views.series_view import Series
 from daemon.journal.views.sorted_tasks import TaskOrder
@@ -221,6 +224,26 @@ def test_a_task_that_moves_takes_its_hour_along(a: Home) -> None:
     a.write(lambda tx: series.move(tx, made.id, SeriesMove(day(5), day(1)), TODAY))
     shown = a.read(lambda snapshot: tasks.show(snapshot, task))
     assert (shown.due, shown.due_time) == (day(5), f"{day(5)}T09:00[Europe/Berlin]")
+
+
+def test_the_hour_of_a_series_is_that_of_each_of_its_tasks_in_their_order(a: Home, b: Home) -> None:
+    typed = HumanInput(a.now_ms, ZoneInfo("Europe/Berlin"), "en")
+    captured = a.read(lambda snapshot: typed.captured_line(snapshot, "Standup every day at 9:30"))
+    new = series_of_line(captured)
+    assert new is not None
+    made = a.write(lambda tx: series.add(tx, read_typed(typed, new), TODAY, "Europe/Berlin"))
+    add(a, "FREQ=DAILY", "Water")
+    a.fleet.sync()
+    for home in (a, b):
+        of_today = [(line.title, line.due_time) for line in listed(home) if line.due == day(0)]
+        assert of_today == [("Water", None), ("Standup", f"{day(0)}T09:30[Europe/Berlin]")]
+    b.write(lambda tx: tasks.edit(tx, occurrence_text(made, day(0)), tasks.TaskEdit(priority="P0")))
+    a.write(lambda tx: series.edit(tx, made.id, SeriesEdit(due_time="10:00[Europe/Berlin]"), TODAY))
+    a.fleet.sync()
+    for home in (a, b):
+        lines = [line for line in listed(home) if line.title == "Standup"]
+        clocks = [None if line.due_time is None else line.due_time[11:16] for line in lines]
+        assert clocks == ["09:30", "10:00"], "what was touched keeps its hour"
 
 
 def test_what_was_missed_is_skipped_at_once(a: Home) -> None:

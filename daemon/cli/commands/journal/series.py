@@ -31,6 +31,7 @@ _OPTIONS: Final = (
         "--every", metavar="RULE", help="It comes again: friday, 2 weeks, second tuesday, 3 days after done."
     ),
     click.option("--until", metavar="DATE", help="The last day; `none` for no end."),
+    click.option("--due-time", metavar="TIME", help="The hour at which each is due: 9:00; `none`."),
     click.option("--priority", metavar="P", help="P0 (now) to P3 (some day)."),
     click.option("--estimate", "estimate_minutes", metavar="TIME", help="How long it takes: 90, 2h, 1h30."),
     click.option("--label", "labels", multiple=True, metavar="NAME", help="A label; may be given again."),

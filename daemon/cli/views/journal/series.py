@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from daemon.cli.terminal.table import Cell, Column, table_lines
 from daemon.words.dates import due_words, duration_words, full_day_words
-from daemon.words.recurrence import rule_words
+from daemon.words.recurrence import often_words
 from daemon.words.short_ids import short_ids_of
 from daemon.words.terminal_text import escape
 from daemon.words.translation import _, gettext_noop
@@ -49,7 +49,7 @@ def series_list(all_series: Sequence[SeriesJson], display: Display) -> Iterator[
         [
             Cell(escape(ids.get(series.get("id", ""), "")), ("cyan",)),
             Cell(_next_in_short(series, display), ("dim",)),
-            Cell(rule_words(series.get("rule") or "")),
+            Cell(_often_text(series)),
             Cell(escape(series.get("title") or "")),
         ]
         for series in all_series
@@ -62,14 +62,14 @@ def series_line(verb: str, series: SeriesJson, display: Display) -> Iterator[str
     sign = display.paint(display.symbol("✓"), "green")
     short = display.paint(escape(short_ids_of([series]).get(series.get("id", ""), "")), "cyan")
     yield f"{sign} {verb} {short}  {escape(series.get('title') or '')}"
-    yield f"  {rule_words(series.get('rule') or '')}: {_next_words(series)}"
+    yield f"  {_often_text(series)}: {_next_words(series)}"
 
 
 def series_page(series: SeriesJson, display: Display) -> Iterator[str]:
     """Draw a series with all that it says."""
     yield display.paint(escape(series.get("title") or ""), "bold")
     facts = [
-        (_("How often"), rule_words(series.get("rule") or "")),
+        (_("How often"), _often_text(series)),
         (_("Next"), _next_words(series)),
         (_("From"), full_day_words(series.get("first") or "", None).words),
         (_("Until"), full_day_words(until, None).words if (until := series.get("until")) else ""),
@@ -86,10 +86,14 @@ def series_page(series: SeriesJson, display: Display) -> Iterator[str]:
         yield f"  [ ] {escape(step)}"
 
 
+def _often_text(series: SeriesJson) -> str:
+    return often_words(series.get("rule") or "", series.get("due_time"))
+
+
 def next_words(series: SeriesJson) -> str:
     """Say how often a task comes again, and when the next one is due."""
     days = series.get("next") or ()
-    often = rule_words(series.get("rule") or "")
+    often = _often_text(series)
     if not days:
         return _("{often}: nothing is to come").format(often=often)
     return _("{often}: the next one is due {day}").format(
