@@ -166,7 +166,7 @@ def _start_and_own_values(task: ExportedTask, kept: KeptLines, zone: tzinfo) -> 
     # DUE says the moment, and whoever reads it here sees it on the clocks of this zone.
     hour = read_due_time(task.due_time)
     is_of_here = hour is not None and hour.zone == name_of_zone(zone)
-    is_said = {"start": says_start, "due_time": is_of_here}
+    is_said = {"start": says_start, "due_time": is_of_here or (kept.says_due and kept.has("DUE"))}
     for name, field in SPELLED.items():
         if (value := getattr(task, field.name)) and not is_said.get(field.name, False):
             yield name, {}, str(value)
