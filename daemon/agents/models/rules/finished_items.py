@@ -27,6 +27,8 @@ OPEN_ITEMS_MAX = 500
 _WORD_CHARS_MIN = 3
 _BARE_WORDS_MAX = 6
 _SETTLED_WORDS_MAX = 4
+_FIGURE = re.compile(r"\s+\d")
+_PASSIVE = "ete"
 _FRENCH_PRESENT = frozenset({"est", "sont"})
 _TICK, _CROSS = "✓✔✅☑", "✘✗❌✖"
 _MARKED = re.compile(rf"([^{_TICK}{_CROSS}]*)([{_TICK}{_CROSS}])\ufe0f?")
@@ -275,7 +277,9 @@ def _items_called_done(
     """Return the item that stands in a segment beside a word for done, whatever else is said of it."""
     part = clause.unquoted[start:end]
     part_words = words_with_accents(part, clause.text[start:end])
-    is_said = phrase_pattern(cues.done.cues).search(part) is not None
+    cue = phrase_pattern(cues.done.cues).search(part)
+    # "La salle fait 120 places" is how large it is.
+    is_said = cue is not None and _FIGURE.match(part, cue.end()) is None
     return [
         item_pattern
         for item_pattern in items_named(words_in(part), items, cues)
@@ -310,7 +314,8 @@ def is_done(words: Sequence[str], item_pattern: ItemPattern, cues: CueTable) -> 
     words = [word.rstrip(ACCENT_MARK) for word in words]
     if not places:
         return False
-    if any(is_same_stem(verb, item_pattern.verb) for verb in cues.verbs.contact):
+    is_passive = cues.language == "fr" and _PASSIVE in words
+    if not is_passive and any(is_same_stem(verb, item_pattern.verb) for verb in cues.verbs.contact):
         is_by_writer = cues.verbs.of_others.isdisjoint(words)
         # "Mairie appelée" is a participle alone, and says what was done to her; English has no form for that.
         is_bare = cues.language != "en" and cues.verbs.auxiliaries.isdisjoint(words)

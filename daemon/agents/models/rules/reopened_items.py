@@ -82,7 +82,8 @@ def _has_verb(words: Sequence[str], item: ItemPattern) -> bool:
 def _is_denied(clause: Clause, item: ItemPattern, cues: CueTable) -> bool:
     """Return whether a negation stands beside a word for done, or the item's own verb as done."""
     words = words_in(clause.unquoted)
-    if not cues.role.reopened.not_with.isdisjoint(words):
+    # German "wurde" (was) and "würde" (would) look alike in plain text.
+    if not (cues.role.reopened.not_with - cues.past_words).isdisjoint(words):
         return False
     accented_words = words_with_accents(clause.unquoted, clause.text)
     done_cues = frozenset(map(to_plain, cues.done.cues))

@@ -247,6 +247,8 @@ def _members(clause: Clause, start: int, cues: CueTable) -> list[str]:
         titles.append(clause.text[position : gap[0]])
         position = gap[1]
     titles.append(clause.text[position:end])
+    if cues.language == "ro" and all(title.strip().startswith("de ") for title in titles):
+        titles = [title.strip().removeprefix("de ") for title in titles]  # "de luat pâine" is "luat pâine"
     return [title.strip() for title in titles if words_in(to_plain(title)) and len(title) <= TO_DO_CHARS_MAX]
 
 

@@ -52,6 +52,7 @@ PARTS = (
     "hands_held",
     "folk_dev",
     "folk_held",
+    "folk_fresh",
 )
 
 

@@ -56,9 +56,9 @@ def test_notes_of_other_hands_are_read_rightly_or_left_alone(language: str, part
 
 def test_short_and_hasty_notes_are_read_rightly_or_left_alone() -> None:
     score, left_alone, notes = Score(), 0, 0
-    for language in LANGUAGES:
-        score = score.plus(total(scores(f"{language}_folk_dev")))
-        silent = restraint(f"{language}_folk_dev")
+    for name in (f"{language}_{part}" for language in LANGUAGES for part in ("folk_dev", "folk_held")):
+        score = score.plus(total(scores(name)))
+        silent = restraint(name)
         left_alone, notes = left_alone + silent[0], notes + silent[1]
     assert score.precision >= HANDS_PRECISION_MIN, score
     assert score.recall >= FOLK_RECALL_MIN, score

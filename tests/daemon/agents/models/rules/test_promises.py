@@ -110,6 +110,7 @@ def test_a_hedge_behind_a_length_makes_an_effort_of_it(note: str, minutes: int):
         ("pense-bête : acheter du pain, appeler Zoé", ["acheter du pain", "appeler Zoé"]),
         ("Recordatorio: comprar pan, llamar a Eva", ["comprar pan", "llamar a Eva"]),
         ("De ținut minte: cumpărat pâine, sunat Eva", ["cumpărat pâine", "sunat Eva"]),
+        ("Să nu uit: de luat pâine, de sunat Eva", ["luat pâine", "sunat Eva"]),
     ],
 )
 def test_a_reminder_leads_a_list_of_acts(note: str, titles: list[str]):
@@ -130,6 +131,23 @@ def test_a_heading_of_something_else_leads_no_list(note: str):
 )
 def test_what_only_goes_on_later_is_blocked(note: str):
     assert calls_for(note)["set_task_status"]["status"] == "BLOCKED"
+
+
+@pytest.mark.parametrize(
+    ("note", "item"),
+    [
+        ("Der Container wurde nie bestellt", "Container bestellen"),
+        ("el salón no está reservado, se equivocaron de día", "Reservar el salón"),
+        ("la banque n'a pas été appelée", "Appeler la banque"),
+    ],
+)
+def test_a_passive_that_is_denied_reopens_an_item(note: str, item: str):
+    (changed,) = calls_for(note, item)["update_checklist_items"]["items"]
+    assert not changed["isChecked"]
+
+
+def test_how_large_a_hall_is_ticks_nothing():
+    assert calls_for_open("La salle fait 120 places", "Réserver la salle") == []
 
 
 def test_spanish_denies_an_act_by_its_infinitive():
