@@ -36,6 +36,7 @@ from daemon.control.dispatcher import Dispatcher
 from daemon.control.request_metrics import RequestMeter
 from daemon.control.route import Route
 from daemon.control.routes import asks as ask_routes
+from daemon.control.routes import dates as date_routes
 from daemon.control.routes import standing_rules as standing_rule_routes
 from daemon.control.routes import today as today_routes
 from daemon.control.routes import undo as undo_routes
@@ -350,6 +351,7 @@ class Daemon:
         return [
             *tasks.routes(self._human_input(), *self._on_new_task()),
             *today_routes.routes(self._human_input()),
+            *date_routes.routes(self._human_input()),
             *times.routes(self._human_input()),
             *links.routes(),
             *labels.routes(),

@@ -5,14 +5,16 @@ Never stands before what programs send: imports and agents write dates in one fo
 
 from collections.abc import Callable, Collection
 from datetime import UTC, date, datetime, timedelta, tzinfo
+from typing import Final
 
 from msgspec.structs import replace
 
 from daemon.dates import durations, grammar, hours
 from daemon.dates.date_language import date_language
+from daemon.dates.day_reckoner import DatesRead, reckon_days
 from daemon.dates.recurrence_words import parse_recurrence
 from daemon.dates.zone_time import beginning_in_utc
-from daemon.due_time import DueTime, is_hour, name_of_zone, read_due_time
+from daemon.due_time import DueTime, is_hour, known_zone, name_of_zone, read_due_time
 from daemon.journal.captured_line import CapturedLine, read_line
 from daemon.journal.fields.validation import PRIORITY_DEFAULT
 from daemon.journal.references.names import names_by_id
@@ -21,6 +23,20 @@ from daemon.refusal import Refused, usage_error
 from daemon.task_fields import TASK_FIELDS, FieldType
 from store.sentence import sentence
 from store.snapshot import Snapshot
+
+# What is reckoned from a moment lies in other years, and no date has more than four digits.
+_YEAR_LEAST: Final = 1900
+_YEAR_MOST: Final = 2999
+
+
+def _iso_moment(text: str, zone: tzinfo) -> datetime | None:
+    """Read a moment in ISO 8601, which is aware; None for any other text, and for one of a far year."""
+    try:
+        moment = datetime.fromisoformat(text)
+        local = moment.astimezone(zone) if moment.tzinfo else moment.replace(tzinfo=zone)
+    except (ValueError, OverflowError):
+        return None
+    return local if _YEAR_LEAST <= local.year <= _YEAR_MOST else None
 
 
 class HumanInput:
@@ -132,6 +148,25 @@ class HumanInput:
         """Read a point in time, in UTC. Raises Refused."""
         zone = self._zone()
         return grammar.parse_moment(words, self._now().astimezone(zone), zone, self._language(), prefer)
+
+    def reckon_days(self, text: str, moment: str, zone: str, language: str | None) -> DatesRead:
+        """Read what a text says of time, at a moment in ISO 8601 and in a zone; now and here if empty.
+
+        Raises Refused for a zone that this machine does not know, and for what is no such moment.
+        """
+        asked_zone = known_zone(zone) if zone else self._zone()
+        if asked_zone is None:
+            raise usage_error(
+                sentence("zone-unknown", "this machine knows no time zone {zone!r}", zone=zone),
+                sentence("name-iana-zone", "name it as the IANA does, such as Europe/Berlin"),
+            )
+        now = _iso_moment(moment, asked_zone) if moment else self._now()
+        if now is None:
+            raise usage_error(
+                sentence("moment-not-iso", "{moment!r} is no moment in ISO 8601", moment=moment),
+                sentence("write-iso-moment", "write it like 2026-12-24T14:00, with an offset or without"),
+            )
+        return reckon_days(text, now, asked_zone, zone or self.zone_name(), language or self._language())
 
     def captured_line(
         self, snapshot: Snapshot, line: str, *, keep: Collection[str] = (), given: Collection[str] = ()

@@ -13,6 +13,40 @@ from daemon.shapes.answers import (
 )
 
 
+class ReadDayJson(TypedDict, total=False):
+    day: str
+    weekday: str
+    days_ahead: int
+
+
+class DayReadingJson(TypedDict, total=False):
+    words: str
+    readings: list[ReadDayJson]
+
+
+class TimeReadingJson(TypedDict, total=False):
+    words: str
+    clock: str | None
+    readings: list[str]
+
+
+class SeriesReadingJson(TypedDict, total=False):
+    words: str
+    rule: str
+    days: list[str]
+
+
+class DatesReadJson(TypedDict, total=False):
+    moment: str
+    weekday: str
+    zone: str
+    days: list[DayReadingJson]
+    times: list[TimeReadingJson]
+    lengths: list[int]
+    series: list[SeriesReadingJson]
+    unread: bool
+
+
 class StartedJson(TypedDict, total=False):
     id: str
     task_id: str | None

@@ -58,6 +58,7 @@ class Door:
         self._calls: dict[str, Callable[[Answer], Answer]] = {
             "find_tasks": self._find_tasks,
             "show_task": self._show_task,
+            "read_dates": self._read_dates,
             "propose_changes": self._propose_changes,
             "ask_permission": self._ask_permission,
             "use_permission": self._use_permission,
@@ -120,6 +121,9 @@ class Door:
 
     def _show_task(self, args: Answer) -> Answer:
         return self._task(args["task"])
+
+    def _read_dates(self, args: Answer) -> Answer:
+        return dict(client.get("/v1/dates", args).json)
 
     def _task(self, ref: str) -> Answer:
         path = f"/v1/readable-tasks/{percent_encode(ref)}"

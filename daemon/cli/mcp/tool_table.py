@@ -18,6 +18,7 @@ NAME_CHARS_MAX: Final = 100
 MARK_CHARS: Final = 16
 """How much of a random name a door adds to the names of executions, after a blank."""
 EXECUTION_CHARS_MAX: Final = 200 - MARK_CHARS - 1
+DATES_CHARS_MAX: Final = 500
 VALID_MINUTES_MAX: Final = 7 * 24 * 60
 INSTRUCTIONS: Final = (
     "Placet is a person's task journal. Nothing that you propose is done until the person confirms it. Do "
@@ -72,6 +73,17 @@ TOOLS: Final = (
         "Show a task: its notes, checklist and dates, your open proposals, and the last decisions on them.",
         {"task": _TASK},
         ("task",),
+        True,
+    ),
+    ToolEntry(
+        "read_dates",
+        "Tell which days, times and lengths words mean, and what comes again. Never reckon days yourself.",
+        {
+            "text": _text("Words in English, German, Spanish, French or Romanian.", DATES_CHARS_MAX),
+            "moment": _text("When the words were written, in ISO 8601; now if left out.", 40),
+            "zone": _text("The time zone, such as Europe/Berlin; the person's if left out.", 64),
+        },
+        ("text",),
         True,
     ),
     ToolEntry(

@@ -51,8 +51,8 @@ _OF_REQUESTS: Final = tuple(
 )
 """Where structures come from that say what programs are, ask and propose, and how it stands."""
 TIMES_FILE: Final = ROOT / "daemon" / "shapes" / "times.py"
-_OF_TIMES: Final = ("daemon.journal.time_records", "daemon.journal.time_totals")
-"""Where structures come from that say what timers did, and what time comes to."""
+_OF_TIMES: Final = ("daemon.journal.time_records", "daemon.journal.time_totals", "daemon.dates.")
+"""Where structures come from that say what timers did, what time comes to, and when words are."""
 _OF_UNDO: Final = ("daemon.journal.undo.", "daemon.journal.removed", "daemon.agents.person.undo_of_change")
 """Where structures come from that say what an undo did, and what was removed."""
 

@@ -139,10 +139,13 @@ def test_what_is_wrong_is_refused_in_words_and_no_tool_decides(device: MakeDevic
             await call("confirm", items=["ff"])
         unknown = await call("find_tasks")
         assert "let" in unknown["refused"]["message"] + unknown["refused"]["hint"]
+        # What words mean tells nothing of the journal.
+        (day,) = (await call("read_dates", text="2026-12-24", zone="Europe/Berlin"))["days"]
+        assert day["readings"][0]["weekday"] == "Thursday"
         laptop.do("agent", "admit", "Claude")
         (task,) = (await call("find_tasks"))["tasks"]
         listed = await call.client.list_tools()  # type: ignore[attr-defined]
-        assert len(listed.tools) == 7
+        assert len(listed.tools) == 8
         schemas = {tool.name: tool.input_schema for tool in listed.tools}
         assert all(schema["additionalProperties"] is False for schema in schemas.values())
         assert not any("agent" in schema["properties"] for schema in schemas.values())

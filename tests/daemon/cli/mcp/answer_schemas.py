@@ -14,6 +14,7 @@ from daemon.agents.asks.ask_views import AskDetails
 from daemon.agents.outside.proposal_views import ProposedSet
 from daemon.agents.outside.readable_tasks import ReadableTask, TaskHead
 from daemon.agents.outside.verdicts import Verdicts
+from daemon.dates.day_reckoner import DatesRead
 from tests.support.source_tree import ROOT
 
 FILE: Final = ROOT / "daemon" / "cli" / "mcp" / "answer_schemas.json"
@@ -47,6 +48,7 @@ class Remarks(Struct):
 ANSWERS: Final[dict[str, tuple[type[Struct], ...]]] = {
     "find_tasks": (FoundTasks,),
     "show_task": (ShownTask,),
+    "read_dates": (DatesRead,),
     "propose_changes": (ProposedSet,),
     "ask_permission": (AskDetails,),
     "use_permission": (UsedPermission, Receipted),

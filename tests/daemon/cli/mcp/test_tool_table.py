@@ -9,6 +9,7 @@ from daemon.agents.asks import ask_requests
 from daemon.agents.outside import proposals, readable_tasks
 from daemon.agents.tools.actions import ACTION_CHARS_MAX
 from daemon.cli.mcp.tool_table import MARK_CHARS, TOOLS, output_schema
+from daemon.dates.day_reckoner import TEXT_CHARS_MAX
 from tests.daemon.cli.mcp import answer_schemas
 
 
@@ -45,6 +46,10 @@ def test_what_the_tools_answer_is_described_as_the_daemon_answers():
         Draft202012Validator.check_schema(schema)
         assert schema["type"] == "object"
         assert "refused" in schema["properties"]
+
+
+def test_a_text_with_dates_is_bounded_as_the_daemon_bounds_it():
+    assert properties("read_dates")["text"]["maxLength"] == TEXT_CHARS_MAX
 
 
 def parts_of(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
