@@ -144,7 +144,7 @@ def test_the_inspector_finds_no_fault_with_the_door(device: MakeDevice, era: str
     laptop.do("agent", "add", "Inspector")
     task = laptop.do("add", "Write to Ana")["id"]
     tools = inspect(laptop, era, "--method", "tools/list", "--strict")["tools"]
-    assert len(tools) == 7
+    assert len(tools) == 8
     resources = inspect(laptop, era, "--method", "resources/list")["resources"]
     assert [resource["uri"] for resource in resources] == ["placet://inbox", "placet://decisions"]
     templates = inspect(laptop, era, "--method", "resources/templates/list")["resourceTemplates"]
