@@ -38,8 +38,8 @@ def words_are_loaded() -> bool:
 def note_table(note: str, language: str | None, around: str = "", own: str = DEFAULT_LANGUAGE) -> CueTable:
     """Return the table to read a note by: that of its own language if it is clear, else the task's.
 
-    If the task has no language, the texts `around` it decide if they are clear; then how the words of both
-    are spelled, and the likeliest language.
+    If the task has no language, the texts `around` it decide if they are clear, or have words of one language
+    alone; then how the words of both are spelled, and the likeliest language.
     The device's `own` language breaks ties, and is what is left.
     """
     for text in (
@@ -48,6 +48,7 @@ def note_table(note: str, language: str | None, around: str = "", own: str = DEF
         certain_language(around),
         guessed_language(note, LEAD_SURE),
         likeliest_language(note, words_min=TELLING_WORDS_MIN),
+        only_language(around),
         guessed_language(f"{around}\n{note}"),
         likeliest_language(note, own),
         likeliest_language(around, own),
@@ -86,6 +87,12 @@ def certain_language(text: str) -> str | None:
     """Return the language that a text is clearly in; None if it is too short, or in two languages."""
     (most, best), (less, _) = _rank_languages(text)[:2]
     return best if most >= CERTAIN_WORDS_MIN and most >= CERTAIN_LEAD * less else None
+
+
+def only_language(text: str) -> str | None:
+    """Return the language of all telling words of a text; None if they are too few, or of several."""
+    (most, best), (less, _) = _rank_languages(text)[:2]
+    return best if most >= TELLING_WORDS_MIN and not less else None
 
 
 def likeliest_language(text: str, own: str = "", words_min: int = 1) -> str | None:

@@ -12,6 +12,7 @@ import pytest
 
 from daemon.agents.models.rules.checklist_calls import NEW_ITEMS_MAX
 from daemon.agents.models.rules.embedded_model import RulesModel, proposed_calls
+from daemon.agents.models.rules.language_choice import note_table
 from daemon.agents.models.rules.lexicon.tables import cue_tables
 from daemon.agents.models.rules.report import build_report
 from daemon.agents.tools.model_interface import (
@@ -471,3 +472,9 @@ def test_a_due_of_a_peer_that_is_no_day_stops_no_run(due: str) -> None:
     assert tools == ["add_multiple_checklist_items"]
     calls = proposed_calls(context("due 3 November", "due 4 December", language="en"))
     assert [call.name for call in calls] == ["update_task_due_date"]
+
+
+def test_a_short_note_that_stands_twice_is_read_in_the_language_of_its_title():
+    # Spelled like French if it is counted as often as the notes around it contain it.
+    around = "Paint the fence\ndue 2031-06-01"
+    assert note_table("due 2031-06-01", None, around).language == "en"
